@@ -1,15 +1,15 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who a pod is in Slurm: by its namespace's name, labels or annotations, as sacct and scontrol see
-it, with associations that Slurm enforces. Nothing that a pod's author can write changes it.
+"""The Slurm user of a pod: by its namespace's name, labels or annotations, as sacct and scontrol
+show it, with associations that Slurm enforces. Nothing that a pod's author can write changes it.
 """
 from lib import Cluster, equal, job, pod, run, wait_for
 from lib.expect import fill, job_in_state, uid_of, wait_no_live_jobs, wait_reason
 from lib.kube import ApiError
 
 USER_KEY, ACCOUNTS_KEY = "identity.slurm-kube.io/user", "identity.slurm-kube.io/accounts"
-# daemon (1) is below, www-data (33) and backup (34) are not; every Debian has these, inside a
-# chroot too
+# daemon (1) is below, www-data (33) and backup (34) are not; every Debian has these users, also
+# inside a chroot
 MIN_UID = 20
 
 
@@ -47,7 +47,7 @@ def _options(**options):
 
 
 def _identity(seen):
-    """User, group and account, and QOS of a job as scontrol shows it."""
+    """User, group, account and QOS of a job as scontrol shows them."""
     return (
         seen["UserId"].partition("(")[0],
         seen["GroupId"].partition("(")[0],
@@ -57,7 +57,7 @@ def _identity(seen):
 
 
 def _ran_as(bed, made, *wanted):
-    """The pod's job has run as (user, group, account, QOS); the database says the same."""
+    """The pod's job has run as (user, group, account, QOS); the database shows the same."""
     seen = job_in_state(bed, made, "COMPLETED")
     equal(_identity(seen), wanted)
 
@@ -74,7 +74,7 @@ def _ran_as(bed, made, *wanted):
 
 
 def _refused(bed, made, *parts):
-    """The pod says why, with these words, and has no job."""
+    """The pod's condition contains these parts of the reason, and the pod has no job."""
     text = wait_reason(
         bed, f"{made['metadata']['namespace']}/{made['metadata']['name']}", "SlurmRefused"
     )
@@ -90,8 +90,8 @@ def _drop(bed, made):
 
 
 def test_rule_by_name(bed):
-    """The namespace default is nobody, with the first account and QOS of its rule; pods choose the
-    others.
+    """Namespace default maps to user nobody, with the first account and QOS of its rule; pods can
+    choose the others.
     """
     _ran_as(bed, _make(bed, "default", "plain"), "nobody", "nogroup", "kube", "normal")
     _ran_as(
@@ -105,13 +105,13 @@ def test_rule_by_name(bed):
 
 
 def test_rule_by_label(bed):
-    """A namespace with department=biology is backup, whatever it is called."""
+    """A namespace with department=biology maps to user backup, whatever its name."""
     _namespace(bed, "cells", {"department": "biology"})
     _ran_as(bed, _make(bed, "cells", "plain"), "backup", "backup", "bio", "normal")
 
 
 def test_rule_by_annotation(bed):
-    """The administrator wrote user and accounts on the namespace."""
+    """An administrator has written user and accounts into the namespace's annotations."""
     _namespace(bed, "lab", annotations={USER_KEY: "www-data", ACCOUNTS_KEY: "lab, shared"})
     _ran_as(bed, _make(bed, "lab", "plain"), "www-data", "www-data", "lab", "normal")
     _ran_as(
@@ -127,7 +127,7 @@ def test_rule_by_annotation(bed):
 
 
 def test_no_rule_no_job(bed):
-    """A namespace that no rule matches is told so."""
+    """The pod of a namespace without a matching rule reports that."""
     _namespace(bed, "stranger", {"department": "chemistry"})
     made = _make(bed, "stranger", "plain")
     _refused(bed, made, "namespace stranger may not use Slurm", "no rule under 'identity'")
@@ -135,8 +135,8 @@ def test_no_rule_no_job(bed):
 
 
 def test_annotations_that_name_nobody_or_too_much(bed):
-    """Root, a user of the system, a user who is not there and nonsense are refused with the reason.
-    Once it is corrected the same pod runs.
+    """Root, a system user, an unknown user and an invalid name are refused with the reason. Once
+    the annotation is corrected, the same pod runs.
     """
     _namespace(bed, "wrong", annotations={USER_KEY: "root", ACCOUNTS_KEY: "lab"})
     made = _make(bed, "wrong", "patient")
@@ -161,8 +161,8 @@ def test_annotations_that_name_nobody_or_too_much(bed):
 
 
 def test_pods_cannot_say_who_they_are(bed):
-    """Keys that count on a namespace count for nothing on a pod or its Job, and what is not allowed
-    is refused. Only administrators change namespaces.
+    """Keys that count on a namespace have no effect on a pod or its Job, and options beyond the
+    rule are refused. Only administrators can change namespaces.
     """
     forged = {USER_KEY: "backup", ACCOUNTS_KEY: "bio"}
     manifest = _pod_in("default", "forged", kwok={"run": "10ms"}, annotations=forged)
@@ -192,7 +192,7 @@ def test_pods_cannot_say_who_they_are(bed):
 
 
 def test_jobs_cannot_say_who_their_pods_are(bed):
-    """The same on a Job and in its template: the owner chain is written by users."""
+    """The same on a Job and in its template, because users write these, too."""
     manifest = job("chained", 2, kwok={"run": "10ms"}, annotations={USER_KEY: "backup"})
     manifest["metadata"].update(
         annotations={USER_KEY: "backup", ACCOUNTS_KEY: "bio"}, labels={"department": "biology"}
@@ -204,8 +204,8 @@ def test_jobs_cannot_say_who_their_pods_are(bed):
 
 
 def test_relabelled_namespace_changes_new_pods_only(bed):
-    """A namespace moves from biology to physics. Its running and its waiting pod stay backup's; the
-    next one is www-data's.
+    """A namespace moves from biology to physics. Its running and its waiting pod keep user backup;
+    the next pod gets user www-data.
     """
     _namespace(bed, "moving", {"department": "biology"})
     blocking = fill(bed, "block", 8, 1)
@@ -215,9 +215,7 @@ def test_relabelled_namespace_changes_new_pods_only(bed):
     job_in_state(bed, waiting, "PENDING")
     bed.kube.patch("Namespace", "moving", {"metadata": {"labels": {"department": "physics"}}})
     later = None
-    for attempt in range(
-        20
-    ):  # the watch of namespaces may be behind the watch of pods for a moment
+    for attempt in range(20):  # the watch of namespaces may lag behind that of pods for a moment
         later = _make(bed, "moving", f"later-{attempt}", cpu=1)
         if _identity(job_in_state(bed, later, "PENDING", "RUNNING", "COMPLETED"))[0] == "www-data":
             break
@@ -230,8 +228,8 @@ def test_relabelled_namespace_changes_new_pods_only(bed):
 
 
 def _granted_later(bed, made, *words):
-    """The administrator says so to sacctmgr, and the same pod runs: a refused one is tried again
-    each minute.
+    """The administrator grants it with sacctmgr, and the same pod runs: the agent retries a refused
+    pod every minute.
     """
     bed.slurm.accounting.sacctmgr(*words)
     name = f"{made['metadata']['namespace']}/{made['metadata']['name']}"
@@ -239,9 +237,10 @@ def _granted_later(bed, made, *words):
 
 
 def test_what_slurm_does_not_grant(bed):
-    """A user without any association, an account that is not the user's, one that nobody has, a QOS
-    that is not allowed, and one that is not there: each pod names rule, user, what it was and the
-    command that mends it. When the administrator has run that, the same pod runs.
+    """A user without any association, an account of another user, an account that does not exist, a
+    QOS that is not allowed, and one that does not exist: each pod names the rule, the user, the
+    fault and the command that fixes it. When the administrator has run that command, the same pod
+    runs.
     """
     rows = (
         (
@@ -323,7 +322,7 @@ def test_what_slurm_does_not_grant(bed):
 
 
 def _take_association(bed):
-    """False where sacctmgr does not delete associations of waiting jobs (24.11)."""
+    """Returns False if sacctmgr does not delete associations of waiting jobs (24.11)."""
     try:
         bed.slurm.accounting.sacctmgr("delete", "user", "mail", "where", "account=shared")
     except RuntimeError as e:
@@ -333,8 +332,8 @@ def _take_association(bed):
 
 
 def test_association_is_taken_from_a_waiting_job(bed):
-    """Slurm keeps the job and says InvalidAccount or InvalidQOS; the pod says what that means, and
-    runs when it is given back.
+    """Slurm keeps the job and reports InvalidAccount or InvalidQOS; the pod explains that, and runs
+    when the association is back.
     """
     _namespace(bed, "waits")
     pods = [
@@ -373,8 +372,8 @@ def test_association_is_taken_from_a_waiting_job(bed):
 
 
 def test_slurmdbd_is_away(bed):
-    """slurmctld knows the associations by heart, over a restart too: who has one runs, who has none
-    is refused, and runs when the database is back and grants it.
+    """slurmctld has its own copy of the associations, even after a restart: a pod with an
+    association runs, one without is refused, and runs when the database is back and grants it.
     """
     _namespace(bed, "dark")
     bed.slurm.accounting.slurmdbd.stop()
@@ -400,7 +399,7 @@ def test_slurmdbd_is_away(bed):
 
 
 def test_pods_made_while_the_agent_is_away(bed):
-    """It lists namespaces again before it decides by labels."""
+    """The agent lists namespaces again before it decides by labels."""
     bed.agent.stop()
     _namespace(bed, "meanwhile", {"department": "biology"})
     made = _make(bed, "meanwhile", "plain")

@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Jobs from the user's side: they become Slurm jobs, run where Slurm says, and end with the truth;
-what cannot run says why.
+"""Kubernetes Jobs as users see them: their pods become Slurm jobs, run where Slurm says, and end
+with the true result; a pod that cannot run gives the reason.
 """
 import re
 
@@ -22,8 +22,8 @@ NODES, CPUS = 4, 8
 
 
 def test_fifty_pods_complete(bed):
-    """A Job of 50 pods on 32 CPUs: two waves. Each pod has one Slurm job, COMPLETED 0:0, as the
-    user of its namespace, on its node.
+    """A Job of 50 pods on 32 CPUs runs in two waves. Each pod has one Slurm job, COMPLETED 0:0, as
+    the user of its namespace, on the pod's node.
     """
     bed.kube.create(job("fifty", 50, kwok={"run": "300ms"}))
     job_controller_status(bed, "fifty", succeeded=50)
@@ -52,13 +52,13 @@ def _ended_with(bed, name, code):
 
 
 def test_exit_code_3_is_failed_3(bed):
-    """A program that ends with 3: Slurm says FAILED 3:0, as it would for a batch script."""
+    """A program that exits with 3: FAILED 3:0 in Slurm, as for a batch script."""
     seen = _ended_with(bed, "three", 3)
     equal((seen["JobState"], seen["ExitCode"]), ("FAILED", "3:0"))
 
 
 def test_exit_code_143_is_signal_15(bed):
-    """A program that SIGTERM ended (128 + 15): Slurm shows signal 15."""
+    """A program ended by SIGTERM (128 + 15): Slurm shows signal 15."""
     seen = _ended_with(bed, "terminated", 143)
     equal((seen["JobState"], seen["ExitCode"]), ("FAILED", "0:15"))
 
@@ -98,7 +98,7 @@ def test_options_reach_slurm(bed):
 
 
 def test_unknown_option_is_refused(bed):
-    """A misspelt option is not ignored: the pod says which one, and nothing is submitted."""
+    """A misspelt option is not ignored: the pod names it, and no job is submitted."""
     made = bed.kube.create(pod("misspelt", annotations={"slurm-kube.io/time-limit": "10"}))
     text = wait_reason(bed, "misspelt", "SlurmRefused")
     assert "slurm-kube.io/time-limit" in text and "timelimit" in text, text
@@ -108,8 +108,8 @@ def test_unknown_option_is_refused(bed):
 
 
 def test_pod_larger_than_any_node_is_not_submitted(bed):
-    """The pod says what it asks for and what the largest node has; Slurm gets no job that fails
-    each minute.
+    """The pod reports its request and the size of the largest node; Slurm gets no job that would
+    fail every minute.
     """
     made = bed.kube.create(pod("huge", cpu=CPUS + 1))
     text = wait_reason(bed, "huge", "SlurmNoNode")
@@ -119,8 +119,8 @@ def test_pod_larger_than_any_node_is_not_submitted(bed):
 
 
 def test_namespace_without_rule_is_refused(bed):
-    """Who may use Slurm stands in the configuration; another namespace's pod says that it does
-    not.
+    """The configuration lists the namespaces that may use Slurm; a pod of another namespace reports
+    that it may not.
     """
     bed.kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "stranger"}})
     bed.plane.default_account("stranger")
@@ -133,7 +133,7 @@ def test_namespace_without_rule_is_refused(bed):
 
 
 def test_pod_of_another_scheduler_is_left_alone(bed):
-    """No condition, no job, no binding. A pod of ours, made later, has run by then."""
+    """No condition, no job, no binding, even when a later pod of ours has run."""
     made = bed.kube.create(pod("other", scheduler="other"))
     bed.kube.create(pod("ours", kwok={"run": "10ms"}))
     bed.kube.wait_phase("ours", "Succeeded")
@@ -143,8 +143,8 @@ def test_pod_of_another_scheduler_is_left_alone(bed):
 
 
 def test_full_cluster_makes_the_rest_wait(bed):
-    """Four pods fill the four nodes. Six more wait in squeue, each with Slurm's reason on it; as
-    two of the four go, all six run.
+    """Four pods fill the four nodes. Six more wait in squeue, each with Slurm's reason in its
+    condition; when two of the four end, all six run.
     """
     fill(bed, "full", CPUS, NODES)
     waiting = [bed.kube.create(pod(f"next-{i}", cpu=4, kwok={"run": "200ms"})) for i in range(6)]
@@ -179,7 +179,7 @@ def test_full_cluster_makes_the_rest_wait(bed):
 
 
 def _all_ended_in_slurm(bed):
-    """By the agent's word, because asking Slurm would be counted."""
+    """Asks the agent, because a request to Slurm would be counted."""
     states = {j["state"] for j in bed.agent.skube("show", "jobs")["jobs"]}
     return not states & {"pending", "running", "suspended"}
 
@@ -197,15 +197,15 @@ def _burst_within_budget(bed, name, pods, before, jobs):
 
 
 def test_at_most_three_rpcs_for_a_pod(bed):
-    """sdiag before and after 200 pods."""
+    """Compares sdiag's counts before and after 200 pods."""
     before = _rpcs(bed)
     bed.kube.create(job("cheap", 200, kwok={"run": "100ms"}))
     _burst_within_budget(bed, "cheap", 200, before, 200)
 
 
 def test_waiting_pods_cost_no_rpcs(bed):
-    """The same when all 200 wait for long enough that each has said so: nobody asks Slurm about
-    them meanwhile.
+    """The same if all 200 wait until each has its condition: no RPC asks Slurm about them
+    meanwhile.
     """
     before = _rpcs(bed)
     fill(bed, "block", CPUS, NODES)

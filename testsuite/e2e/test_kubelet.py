@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What only kubelets do: real containers on two real nodes. Each believes to have all of this
-machine's CPUs, so a pod that asks for all of them needs a node for itself.
+"""What only kubelets do: real containers on two real nodes. Each node announces all CPUs of this
+machine, so that a pod that requests all of them needs a node for itself.
 """
 import json
 import os
@@ -24,13 +24,13 @@ from lib.process import SOURCE
 
 NODES = ["real-1", "real-2"]
 ALL = os.cpu_count()
-SLOW = 180  # seconds; a container starts with half a dozen programs
+SLOW = 180  # seconds; the start of a container needs half a dozen programs
 START_LIMIT = 45  # seconds; limits.start_seconds
 
 
 def _nodes(bed):
-    """Started by the first test that needs them, which is skipped with all others where the machine
-    cannot.
+    """The first test that needs the nodes starts them; if the machine cannot run kubelets, all
+    tests are skipped.
     """
     if len(bed.plane.nodes) < len(NODES):
         for name in NODES:
@@ -39,7 +39,9 @@ def _nodes(bed):
 
 
 def _host(bed, manifest):
-    """The run directory as /h: how a test and its container tell each other where they are."""
+    """Mounts the run directory as /h, through which the test and its container signal each
+    other.
+    """
     manifest["spec"]["volumes"] = [{"name": "h", "hostPath": {"path": str(bed.dir)}}]
     manifest["spec"]["containers"][0]["volumeMounts"] = [{"name": "h", "mountPath": "/h"}]
     return manifest
@@ -56,7 +58,7 @@ def _fill(bed, name, **options):
 
 
 def test_exit_codes(bed):
-    """Programs that end with 0 and 3: COMPLETED 0:0 and FAILED 3:0, each on the node that Slurm
+    """Programs that exit with 0 and 3: COMPLETED 0:0 and FAILED 3:0, each on the node that Slurm
     chose.
     """
     _nodes(bed)
@@ -72,8 +74,8 @@ def test_exit_codes(bed):
 
 
 def test_job_id_in_the_environment(bed):
-    """The Binding carries the job's number, so a container can have it as a variable before it
-    starts.
+    """The Binding carries the job's number, so that the container can have it in its environment
+    from the start.
     """
     _nodes(bed)
     manifest = pod("numbered", shell="echo $SLURM_JOB_ID")
@@ -94,7 +96,9 @@ def test_job_id_in_the_environment(bed):
 
 
 def test_environment_of_the_example(bed):
-    """etc/example-pod.yaml as users copy it: each variable has what Slurm says of the job."""
+    """etc/example-pod.yaml as users copy it: each variable has the value that Slurm shows for the
+    job.
+    """
     _nodes(bed)
     manifest = json.loads(
         bed.plane.kubectl(
@@ -133,7 +137,7 @@ def test_environment_of_the_example(bed):
 
 
 def test_out_of_memory(bed):
-    """More memory than asked for: the kernel kills it, and Slurm says OUT_OF_MEMORY."""
+    """A container exceeds its memory: the kernel kills it, and Slurm reports OUT_OF_MEMORY."""
     _nodes(bed)
     made = bed.kube.create(pod("greedy", memory="32Mi", shell="exec oom"))
     ended = bed.kube.wait_phase("greedy", "Failed", timeout=SLOW)
@@ -142,7 +146,7 @@ def test_out_of_memory(bed):
 
 
 def _ended(bed, name, **options):
-    """The job of a pod that has ended, and the pod."""
+    """Waits until the pod has ended; returns its job and the pod."""
     made = bed.kube.create(pod(name, **options))
     seen = bed.kube.wait_phase(name, "Succeeded", "Failed", timeout=SLOW)
     return (
@@ -152,14 +156,14 @@ def _ended(bed, name, **options):
 
 
 def test_ended_by_a_signal(bed):
-    """A program that dies of SIGTERM: signal 15 in Slurm."""
+    """A program killed by SIGTERM: signal 15 in Slurm."""
     _nodes(bed)
     seen, _ = _ended(bed, "signalled", shell="sleep 60 & kill -TERM $!; wait $!; exit $?")
     equal((seen["JobState"], seen["ExitCode"]), ("FAILED", "0:15"))
 
 
 def test_init_container_fails(bed):
-    """The pod never came to its program: what its init container said is the end."""
+    """The pod's main container never started: the result is the init container's."""
     _nodes(bed)
     init = {
         "name": "prepare",
@@ -174,7 +178,7 @@ def test_init_container_fails(bed):
 
 
 def test_deadline_of_the_pod(bed):
-    """activeDeadlineSeconds: the kubelet stops it, Slurm says TIMEOUT."""
+    """activeDeadlineSeconds: the kubelet stops the pod, and Slurm reports TIMEOUT."""
     _nodes(bed)
     seen, ended = _ended(
         bed,
@@ -189,8 +193,8 @@ def test_deadline_of_the_pod(bed):
 
 
 def test_image_that_never_comes(bed):
-    """The kubelet cannot start it: given up after limits.start_seconds, with the kubelet's own
-    words, FAILED 125:0.
+    """The kubelet cannot start the container: the agent gives up after limits.start_seconds, with
+    the kubelet's message, FAILED 125:0.
     """
     _nodes(bed)
     manifest = pod("imageless", shell="exit 0")
@@ -203,8 +207,8 @@ def test_image_that_never_comes(bed):
 
 
 def test_scancel_is_sigterm_and_grace(bed):
-    """scancel: the container gets SIGTERM and its grace. The next pod, which needs the same CPUs,
-    is bound after that and admitted.
+    """scancel: the container gets SIGTERM and its grace period. The next pod, which needs the same
+    CPUs, is bound only afterwards, and is admitted.
     """
     _nodes(bed)
     _fill(bed, "other", shell=_until("other-ends"))
@@ -238,8 +242,8 @@ def test_scancel_is_sigterm_and_grace(bed):
 
 
 def test_eight_in_a_row_are_all_admitted(bed):
-    """Each needs a whole node, so each takes over from one that has just ended. A kubelet that
-    still counts the former says OutOfcpu.
+    """Each pod needs a whole node, so each follows one that has just ended. A kubelet that still
+    counted the former pod would report OutOfcpu.
     """
     _nodes(bed)
     made = [bed.kube.create(pod(f"row-{i}", cpu=ALL, shell="exit 0")) for i in range(8)]
@@ -250,8 +254,8 @@ def test_eight_in_a_row_are_all_admitted(bed):
 
 
 def test_pods_bound_past_slurm_are_waited_for(bed):
-    """Somebody bound pods past Slurm and they fill both nodes, which the kubelets would say by
-    refusing ours: it waits and says so, and runs when they have ended.
+    """Another client has bound pods without Slurm, and they fill both nodes, so that the kubelets
+    would refuse our pod: it waits and says so, and runs when they have ended.
     """
     _nodes(bed)
     for node in NODES:
@@ -274,8 +278,8 @@ def test_pods_bound_past_slurm_are_waited_for(bed):
     for node in NODES:
         bed.kube.wait_phase(f"foreign-{node}", "Succeeded", timeout=SLOW)
     bed.kube.wait_phase("patient", "Succeeded", timeout=SLOW)
-    # on a slow machine it may have waited so long that it gave its first allocation back and queued
-    # again
+    # on a slow machine the pod may have waited so long that it gave back its first allocation and
+    # was queued again
     wait_for(
         lambda: bed.slurm.job_of_pod(made["metadata"]["uid"])[-1]["JobState"] == "COMPLETED",
         "the job of patient to be COMPLETED",
@@ -283,8 +287,8 @@ def test_pods_bound_past_slurm_are_waited_for(bed):
 
 
 def test_killed_kubelets_change_nothing(bed):
-    """Both kubelets die and come back. The pod goes on, ends while they are away, and the truth
-    reaches Slurm.
+    """Both kubelets are killed and restarted. The pod continues, ends while they are down, and
+    Slurm gets the true result.
     """
     _nodes(bed)
     made = bed.kube.create(_host(bed, pod("lasting", shell=f"{_until('go')}; exit 5")))

@@ -1,11 +1,11 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Manifests as users of other schedulers have them (manifests/*.yaml), unchanged but for
-schedulerName: each is applied, and the right Slurm jobs come of it.
+"""Manifests of users of other schedulers (manifests/*.yaml), unchanged except for schedulerName:
+each is applied, and must result in the right Slurm jobs.
 
-What is right says the line "# expect:" of each file: the number of jobs, then fields of every one
-of them. JobSet and LeaderWorkerSet have their own managers here; the pods of MPIJob, PyTorchJob and
-RayCluster are made of their templates as their controllers make them.
+The line "# expect:" of each file gives the expected result: the number of jobs, then fields of
+every job. JobSet and LeaderWorkerSet have their real managers here; the pods of MPIJob, PyTorchJob
+and RayCluster are created from their templates as by their controllers.
 """
 import re
 from pathlib import Path
@@ -144,8 +144,8 @@ CONTROLLERS = {"MPIJob": _mpi, "PyTorchJob": _pytorch, "RayCluster": _ray}
 
 
 def _apply(bed, text):
-    """Document by document; "# owner: KIND" stands for a reference to the object of that kind and
-    name.
+    """Applies one document after the other; "# owner: KIND" stands for a reference to the object of
+    that kind and name.
     """
     for document in text.split("\n---\n"):
         kind, name = re.search(r"^kind: (\w+)", document, re.M).group(1), re.search(
@@ -256,7 +256,7 @@ def test_sunk_pod(bed):
 
 
 def test_every_manifest_has_a_case(_):
-    """A file without a case would say nothing."""
+    """Fails if a file has no case, because it would not be tested."""
     cases = Path(__file__).read_text(encoding="utf-8")
     equal([f.name for f in sorted(MANIFESTS.glob("*.yaml")) if f'"{f.name}"' not in cases], [])
 

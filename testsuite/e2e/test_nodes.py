@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Nodes: what Kubernetes says of them is what Slurm does with them, and what people said to Slurm
-stays.
+"""Nodes: Slurm uses a node according to its state in Kubernetes, and keeps the states that
+administrators have set.
 """
 import signal
 import time
@@ -17,8 +17,9 @@ OURS = "slurm-kube: "
 
 
 def _state(bed, name, *flags, reason=""):
-    """Waits for a node whose State has exactly these words (besides what says how it came to be),
-    and for the reason. A node in use may show an old one: 24.11 without accounting clears none.
+    """Waits until a node's State has exactly these flags (apart from those that tell how it was
+    created), and the reason. A node in use may show an old reason: 24.11 without accounting never
+    clears it.
     """
 
     def seen():
@@ -42,7 +43,7 @@ def _cordon(bed, name, on=True):
 
 @contextmanager
 def _not_ready(bed, *names):
-    """kwok is away meanwhile, else it would say Ready at once."""
+    """Freezes kwok meanwhile, which would report Ready at once."""
     bed.plane.freeze("kwok")
     try:
         for name in names:
@@ -62,7 +63,7 @@ def test_node_is_as_large_as_kubernetes_says(bed):
 
 
 def test_cordoned_node_is_drained_and_comes_back(bed):
-    """kubectl cordon: DRAIN with our reason; uncordon: as it was."""
+    """kubectl cordon: DRAIN with our reason; uncordon: the former state."""
     _cordon(bed, "node-0")
     _state(bed, "node-0", "IDLE", "DRAIN", reason=OURS + "cordoned")
     _cordon(bed, "node-0", False)
@@ -70,7 +71,7 @@ def test_cordoned_node_is_drained_and_comes_back(bed):
 
 
 def test_cordon_spares_the_running_pod(bed):
-    """The pod on it ends in its own time, new ones go elsewhere."""
+    """The pod on the node ends in its own time, new ones go elsewhere."""
     pods = {f"spread-{i}": bed.kube.create(pod(f"spread-{i}", cpu=8)) for i in range(3)}
     for name in pods:
         bed.kube.wait_phase(name, "Running")
@@ -92,7 +93,7 @@ def test_cordon_spares_the_running_pod(bed):
 
 
 def test_tainted_node_is_drained_and_comes_back(bed):
-    """A taint that keeps pods off keeps jobs off."""
+    """A taint that keeps pods off also keeps jobs off."""
     bed.plane.kubectl("taint", "node", "node-0", "site/repair=yes:NoSchedule")
     _state(bed, "node-0", "IDLE", "DRAIN", reason=OURS + "taint site/repair")
     bed.plane.kubectl("taint", "node", "node-0", "site/repair-")
@@ -100,8 +101,8 @@ def test_tainted_node_is_drained_and_comes_back(bed):
 
 
 def test_not_ready_node_is_down_and_comes_back(bed):
-    """NotReady keeps new jobs off at once; after not_ready_after the node is DOWN. Ready again: as
-    it was.
+    """NotReady keeps new jobs off at once; after not_ready_after the node is DOWN. Ready restores
+    the former state.
     """
     with _not_ready(bed, "node-0"):
         _down(bed, "node-0")
@@ -125,8 +126,9 @@ def _agent_frozen(bed):
 
 
 def test_allocation_on_a_node_that_stays_away_is_given_back(bed):
-    """More nodes are NotReady than are believed to be lost, so that no job ends for it. Who runs
-    goes on; who got its node too late is not charged for it for longer than a minute.
+    """More nodes are NotReady than the agent accepts as lost, so that it ends no job because of
+    that. A running pod continues; a pod that got its node too late is charged for it for at most a
+    minute.
     """
     runs = fill(bed, "runs", 8, 3)
     name, lost = next(
@@ -160,7 +162,8 @@ def test_allocation_on_a_node_that_stays_away_is_given_back(bed):
             bed.plane.wait_ready(f"node-{i}")
     bed.kube.wait_gone(name)
     equal(bed.kube.wait_phase("held", "Running")["spec"]["nodeName"], "node-1")
-    # the last nodes to come back are few enough to be believed lost, and their pods may be gone
+    # the last nodes to come back are few enough to count as lost, so their pods may have been
+    # deleted
     bed.plane.kubectl(
         "delete", "pod", "--ignore-not-found", "--wait=false", "held", *bed.kube.pods("runs-")
     )
@@ -170,8 +173,8 @@ def test_allocation_on_a_node_that_stays_away_is_given_back(bed):
 
 
 def test_drain_by_an_administrator_stays(bed):
-    """What people said is not ours to undo: not by uncordon, nor by Ready again, nor by our
-    restart.
+    """The agent does not undo an administrator's drain: not after uncordon, not when the node is
+    Ready again, and not after its own restart.
     """
     bed.slurm.run("scontrol", "update", "NodeName=node-2", "State=DRAIN", "Reason=bad disk")
     _cordon(bed, "node-2")
@@ -197,8 +200,8 @@ def _resume(bed, name):
 
 
 def test_drained_node_that_is_lost_fails_its_job(bed):
-    """Drained by people, its pod still running, then NotReady: the job must end. The node stays
-    theirs, with their reason.
+    """An administrator has drained the node, its pod still runs, then the node becomes NotReady:
+    the job must end. The node keeps the administrator's state and reason.
     """
     pods = {p["metadata"]["name"]: p for p in fill(bed, "each", 8, 3)}
     name = next(n for n, p in bed.kube.pods("each-").items() if p["spec"]["nodeName"] == "node-2")
@@ -217,7 +220,7 @@ def test_drained_node_that_is_lost_fails_its_job(bed):
 
 
 def test_down_by_an_administrator_stays(bed):
-    """The same for DOWN."""
+    """The same for a node that an administrator has set DOWN."""
     bed.slurm.run("scontrol", "update", "NodeName=node-2", "State=DOWN", "Reason=no power")
     with _not_ready(bed, "node-2"):
         _state(bed, "node-2", "DOWN", reason="no power")
@@ -227,8 +230,8 @@ def test_down_by_an_administrator_stays(bed):
 
 
 def _others_moved(bed):
-    """Whatever the agent had to say of any node it has said by now: it acts on nodes in the order
-    in which it learns of them.
+    """Waits until the agent has handled all earlier changes of nodes: it handles nodes in the order
+    in which it hears of them.
     """
     _cordon(bed, "node-0")
     wait_for(lambda: "DRAIN" in bed.slurm.node("node-0")["State"], "node-0 to be drained")
@@ -237,7 +240,7 @@ def _others_moved(bed):
 
 
 def test_uncordoned_while_the_agent_was_away(bed):
-    """The reason in Slurm is all that is needed to know whose drain it was."""
+    """The reason in Slurm alone tells that the drain was the agent's."""
     _cordon(bed, "node-1")
     _state(bed, "node-1", "IDLE", "DRAIN", reason=OURS)
     bed.agent.kill9()
@@ -247,9 +250,7 @@ def test_uncordoned_while_the_agent_was_away(bed):
 
 
 def test_slurmctld_restart_keeps_nodes(bed):
-    """Nodes without a slurmd are IDLE again within moments, and the drained one is still
-    drained.
-    """
+    """Nodes without slurmd are IDLE again within moments, and the drained one is still drained."""
     _cordon(bed, "node-1")
     _state(bed, "node-1", "IDLE", "DRAIN", reason=OURS)
     bed.slurm.restart()
@@ -265,8 +266,8 @@ def _check(bed, name):
 
 
 def _follow_the_advice(bed):
-    """What skube check says about a node that Slurm does not have, and the file says how it is
-    applied; slurmctld must survive it.
+    """Follows what skube check and the generated file advise for a node that Slurm does not have;
+    slurmctld must survive that.
     """
     advice = wait_for(
         lambda: not (line := _check(bed, "nodes"))["ok"]
@@ -289,8 +290,8 @@ def _follow_the_advice(bed):
 
 
 def test_new_node_comes_into_slurm(bed):
-    """By itself where Slurm has dynamic nodes; else by what skube check advises. A pod runs
-    there.
+    """Automatically if Slurm has dynamic nodes, otherwise after following skube check's advice. A
+    pod runs there.
     """
     bed.plane.kwok_nodes(1, cpus=16, prefix="big")
     if not bed.slurm.dynamic_nodes:
@@ -315,7 +316,7 @@ def _gone_from_slurm(bed, name):
 
 
 def _lives_on(bed, made):
-    """The pod runs, nobody has asked for its end, and its job is what it was."""
+    """The pod runs, no deletion was requested, and its job is unchanged."""
     name = made["metadata"]["name"]
     now = bed.kube.get("Pod", name)
     equal(
@@ -326,7 +327,9 @@ def _lives_on(bed, made):
 
 
 def test_node_that_loses_its_label_is_drained_and_its_pod_goes_on(bed):
-    """Nothing is ended or deleted for a label; put back: undrained, under the same pod."""
+    """Removing the label ends and deletes nothing; with the label back the node is undrained, and
+    the pod still runs.
+    """
     made = bed.kube.create(pod("stays", cpu=12))
     equal(bed.kube.wait_phase("stays", "Running")["spec"]["nodeName"], "big-0")
     bed.kube.patch("Node", "big-0", {"metadata": {"labels": {"slurm-kube.io/managed": None}}})
@@ -339,8 +342,8 @@ def test_node_that_loses_its_label_is_drained_and_its_pod_goes_on(bed):
 
 
 def test_restart_with_a_wrong_selector_harms_nobody(bed):
-    """Every node is out of sight: drained, `skube check` says so, pods go on; with the right
-    selector all is as it was.
+    """The agent sees no node: all nodes are drained, `skube check` reports that, and pods continue.
+    With the right selector the former state returns.
     """
     made = bed.kube.get("Pod", "stays")
     names = [f"node-{i}" for i in range(3)] + ["big-0"]
@@ -373,7 +376,7 @@ def test_restart_with_a_wrong_selector_harms_nobody(bed):
 
 
 def _another_cluster(bed):
-    """A whole control plane of its own: no pod, no node and no uid of ours is in it."""
+    """Starts another control plane, which has none of our pods, nodes or uids."""
     other = ControlPlane(bed.dir / "cp-other", claim_ports(bed.stack), {"KCM": "0", "KWOK": "0"})
     bed.stack.callback(other.stop)
     other.start()
@@ -381,8 +384,8 @@ def _another_cluster(bed):
 
 
 def test_kubeconfig_of_another_cluster_harms_nobody(bed):
-    """The agent does nothing at all and says why; with the right file pods and jobs are as they
-    were.
+    """The agent does nothing at all and gives the reason; with the right file, pods and jobs are
+    unchanged.
     """
     made = bed.kube.create(pod("elsewhere-runs", cpu=8))
     bed.kube.wait_phase("elsewhere-runs", "Running")
@@ -427,8 +430,8 @@ def test_kubeconfig_of_another_cluster_harms_nobody(bed):
 
 
 def test_removed_node_leaves_slurm(bed):
-    """kubectl delete node: DOWN in Slurm 22.05, deleted from 24.11 on; made again, it works
-    again.
+    """kubectl delete node: DOWN in Slurm 22.05, deleted from 24.11 on; when the node is created
+    again, it is usable again.
     """
     bed.kube.delete("Node", "big-0")
     _gone_from_slurm(bed, "big-0")
@@ -440,8 +443,8 @@ def test_removed_node_leaves_slurm(bed):
 
 
 def test_removed_node_takes_its_pod_along(bed):
-    """A node that goes with a pod on it: drained while the pod exists; when the pod is collected
-    its job does not live on, and does not end COMPLETED.
+    """A node is deleted with a pod on it: the node is drained while the pod exists. When the pod is
+    garbage-collected, its job ends, and not as COMPLETED.
     """
     made = bed.kube.create(pod("on-big", cpu=12))
     bed.kube.wait_phase("on-big", "Running")
@@ -471,12 +474,12 @@ def test_removed_node_takes_its_pod_along(bed):
 
 
 def _run_remedy(bed, line):
-    """The command in the first quotes of what skube check advises, word by word."""
+    """Runs the command in the first quotes of skube check's remedy, split into words."""
     bed.slurm.run(*line["remedy"].split("'")[1].split())
 
 
 def test_partition_that_takes_no_job_is_found(bed):
-    """One that is down, by the remedy that is told."""
+    """A partition is DOWN, and the reported remedy brings it up."""
     bed.slurm.run("scontrol", "update", "partitionname=kube", "state=down")
     down = wait_for(
         lambda: not (line := _check(bed, "partition"))["ok"] and line,
@@ -488,22 +491,22 @@ def test_partition_that_takes_no_job_is_found(bed):
 
 
 def _no_list(bed, path):
-    """The agent cannot know all nodes now: the list is refused and the file stays."""
+    """The agent cannot know all nodes: it refuses to write the list, and the file stays."""
     before = path.read_bytes() if path.exists() else None
     equal(bed.agent.skube_text("nodes", "--slurm-conf", "--output", path, check=False), "")
     equal(path.read_bytes() if path.exists() else None, before)
 
 
 def _failing(bed):
-    """Names of the lines that fail, and how long that took."""
+    """The names of the failing checks, and how long skube check took."""
     began = time.monotonic()
     names = {c["name"] for c in bed.agent.skube_all("check")["checks"] if not c["ok"]}
     return names, time.monotonic() - began
 
 
 def test_check_tells_what_is_so_now(bed):
-    """A stopped API server and a dead slurmctld fail at the next look, which takes seconds; what is
-    mended is fine at the next look.
+    """A stopped API server and a dead slurmctld fail at the next call of skube check, within
+    seconds; after their return the next call reports them as fine.
     """
     wait_for(lambda: _failing(bed)[0] <= {"nodes", "partitions"}, "skube check to find all well")
     bed.plane.freeze("kube-apiserver")

@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Options of pods: each is seen in Slurm's own words, bad ones are refused on the pod, and nothing
-widens what the namespace may.
+"""Options of pods: scontrol shows the effect of each, bad ones are refused on the pod, and none
+extends what the namespace may do.
 """
 import re
 import time
@@ -13,7 +13,7 @@ from lib.waiting import LIMIT
 OURS = "slurm-kube.io/"
 NODES, CPUS = 3, 8
 
-# option: value, what scontrol show job says then (a regular expression for the whole value)
+# option: value, what scontrol show job shows (a regular expression for the whole value)
 SEEN = {
     "account": ("shared", {"Account": "shared"}),
     "begin": ("2037-01-02T03:04:05", {"StartTime": "2037-01-02T03:04:05"}),
@@ -47,11 +47,11 @@ SEEN = {
     "user-id": ("{uid}", {"UserId": r"nobody\({uid}\)"}),
     "wckey": ("project", {"WCKey": "project"}),
 }
-# scontrol shows some only together with others
+# scontrol shows these only together with others
 BESIDE = {"mail-user": {OURS + "mail-type": "END"}}
-# Slurm's version that has it first; scontrol has no word for segment
+# the first Slurm version that has the option; scontrol does not show segment
 SINCE = {"extra": ("23.02", "some text", {"Extra": "some text"}), "segment": ("24.05", "1", {})}
-# Seen by their effect, or only where a cluster is made for it
+# tested by their effect, or only in clusters made for them
 ELSEWHERE = {
     "gang": "test_gangs",
     "pods-per-node": "test_gangs",
@@ -88,7 +88,7 @@ def _held(bed, name, annotations, **options):
 
 
 def _seen_as(bed, made, wanted, timeout=LIMIT):
-    """Waits until scontrol shows the pending job so."""
+    """Waits until scontrol shows these values for the pending job."""
     wait_for(
         lambda: _shown(bed, made, wanted) or True,
         f"the job of {made['metadata']['name']} to be {wanted}",
@@ -99,13 +99,11 @@ def _seen_as(bed, made, wanted, timeout=LIMIT):
 def _shown(bed, made, wanted):
     job = only_job(bed, made)
     equal(job["JobState"], "PENDING")
-    if (
-        "Exclusive" in job and wanted.get("OverSubscribe") == "USER"
-    ):  # a field of its own since 26.05
+    if "Exclusive" in job and wanted.get("OverSubscribe") == "USER":  # a separate field since 26.05
         wanted = {**wanted, "OverSubscribe": "NO", "Exclusive": "USER"}
     if (
         "KillOnInvalidDependent" in job and "KillOInInvalidDependent" in wanted
-    ):  # the older ones have the misprint
+    ):  # older versions have this misspelling
         wanted = {"KillOnInvalidDependent": wanted["KillOInInvalidDependent"]}
     wrong = {
         k: job.get(k)
@@ -123,7 +121,7 @@ def _forget(bed, *names):
 
 
 def test_the_list_is_complete(bed):
-    """Every option that the program knows is in one of the lists above."""
+    """Every option that the program knows is in one of these lists."""
     known = {
         line.split()[0]
         for line in bed.agent.skube_text("explain", "options").partition("\n\n")[0].splitlines()[1:]
@@ -132,7 +130,7 @@ def test_the_list_is_complete(bed):
 
 
 def test_every_option_is_seen_in_slurm(bed):
-    """A pod for each, all held: scontrol shows what was asked for."""
+    """One held pod per option: scontrol shows the requested value."""
     asked = dict(SEEN)
     if bed.slurm.number >= (26,):  # nobody may have none there
         del asked["reservation"]
@@ -168,7 +166,7 @@ def test_every_option_is_seen_in_slurm(bed):
 
 
 def test_options_of_later_versions_are_refused_before(bed):
-    """What this Slurm does not have is said, not dropped."""
+    """An option that this Slurm does not have is reported, not ignored."""
     for option, (since, value, wanted) in SINCE.items():
         made = _held(bed, f"since-{option}", {OURS + option: value})
         if bed.slurm.number >= _version(since):
@@ -180,7 +178,9 @@ def test_options_of_later_versions_are_refused_before(bed):
 
 
 def test_the_sbatch_string(bed):
-    """Words as in a shell, short and long; the same words as for sbatch itself."""
+    """Words are split as by a shell, with short and long options; the same words are given to
+    sbatch for comparison.
+    """
     made = bed.kube.create(
         pod(
             "words",
@@ -211,7 +211,7 @@ def test_the_sbatch_string(bed):
 
 
 def test_aliases_of_the_rivals(bed):
-    """A manifest of slurm-bridge and one of SUNK, as they are; times differ in their units."""
+    """Unchanged manifests of slurm-bridge and of SUNK; their times have different units."""
     bridge, sunk = "slurmjob.slinky.slurm.net/", "sunk.coreweave.com/"
     one = _held(
         bed,
@@ -273,7 +273,7 @@ def test_aliases_of_the_rivals(bed):
     _forget(bed, "bridge", "sunk")
 
 
-# name: annotations, what the condition must say
+# name: (annotations, texts in the condition)
 REFUSED = {
     "typo": ({OURS + "licences": "abaqus"}, ["licences", "abaqus", "licenses"]),
     "alias-typo": (
@@ -294,7 +294,7 @@ REFUSED = {
     "nobodys-reservation": ({OURS + "reservation": "secret"}, ["reservation", "secret", "night"]),
     "burst": ({OURS + "burst-buffer": "x"}, ["burst-buffer", "BurstBufferType"]),
     "mcs": ({OURS + "mcs-label": "x"}, ["mcs-label", "MCSPlugin"]),
-    # these only slurmctld knows
+    # only slurmctld can detect these
     "no-feature": ({OURS + "constraints": "nonesuch"}, ["constraints='nonesuch'"]),
     "no-license": ({OURS + "licenses": "nonesuch:1"}, ["licenses='nonesuch:1'"]),
     "host-bomb": (
@@ -308,7 +308,7 @@ REFUSED = {
 
 
 def test_bad_options_are_refused_on_the_pod(bed):
-    """Key, value and remedy, and nothing in Slurm's queue."""
+    """The condition has key, value and remedy, and there is no job in Slurm."""
     made = {
         name: bed.kube.create(pod(f"bad-{name}", annotations=annotations))
         for name, (annotations, _) in REFUSED.items()
@@ -328,8 +328,8 @@ def test_bad_options_are_refused_on_the_pod(bed):
 
 
 def test_what_operators_may_needs_a_permission(bed):
-    """The agent submits with SlurmUser's rights: what Slurm would refuse a user is refused by
-    it.
+    """The agent submits with SlurmUser's privileges. It must therefore itself refuse what Slurm
+    would refuse a user.
     """
     bed.kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "plain"}})
     bed.plane.default_account("plain")
@@ -350,9 +350,7 @@ def test_what_operators_may_needs_a_permission(bed):
 
 
 def test_dependency_waits_for_a_native_job(bed):
-    """afterok across both worlds: the pod waits for a native job and runs when that has
-    succeeded.
-    """
+    """afterok with a native job: the pod waits for that job and runs when it has succeeded."""
     number = bed.slurm.run(
         "sbatch", "--parsable", "-p", "native", "-o", "/dev/null", "--hold", "--wrap", "true"
     ).strip()
@@ -391,7 +389,7 @@ def test_thread_spec(bed):
 
 
 def test_gres_and_cpus_per_gpu(bed):
-    """GPUs that Slurm knows of nodes of another partition: asked for there, and shown."""
+    """GPUs of nodes in another partition: requested there, and shown."""
     made = _held(
         bed, "gpu", {OURS + "gres": "gpu:1", OURS + "cpus-per-gpu": "2", OURS + "partition": "gpus"}
     )
@@ -400,8 +398,8 @@ def test_gres_and_cpus_per_gpu(bed):
 
 
 def test_exclusive_keeps_others_out(bed):
-    """A pod of one CPU that wants its node alone: none other comes to that node, and one that
-    shares does not get in its way.
+    """A pod of one CPU that wants its node alone: no other pod comes to that node, and a pod that
+    shares nodes is not held up.
     """
     alone = bed.kube.create(
         pod(
@@ -418,7 +416,7 @@ def test_exclusive_keeps_others_out(bed):
 
 
 def _annotate(bed, name, **options):
-    """None takes an option away."""
+    """None removes an option."""
     bed.kube.patch(
         "Pod",
         name,
@@ -427,8 +425,8 @@ def _annotate(bed, name, **options):
 
 
 def test_a_change_of_options_changes_the_job(bed):
-    """kubectl annotate while it waits: set, changed and taken back, and what scontrol set meanwhile
-    of other options stays.
+    """kubectl annotate while the job is pending: options are set, changed and removed, and what
+    scontrol set for other options stays.
     """
     made = _held(bed, "change", {OURS + "timelimit": "10", OURS + "licenses": "abaqus:1"})
     job = job_in_state(bed, made, "PENDING")["JobId"]
@@ -464,8 +462,8 @@ def test_a_change_of_options_changes_the_job(bed):
 
 
 def test_a_change_that_is_not_possible_is_said(bed):
-    """Wrong, refused by Slurm, or of a kind that cannot be changed: the job keeps what it had, and
-    the pod says so. Changed back, it is silent again.
+    """The change is invalid, refused by Slurm, or not possible: the job keeps its former options,
+    and the pod reports that. After the change is reverted, the report disappears.
     """
     made = _held(bed, "stays", {OURS + "timelimit": "10"})
     job_in_state(bed, made, "PENDING")
@@ -485,8 +483,8 @@ def test_a_change_that_is_not_possible_is_said(bed):
 
 
 def test_a_change_while_the_agent_is_away(bed):
-    """What Slurm was told is noted in the marker: nothing is sent again after a restart, and a
-    change made meanwhile is.
+    """The marker records which options the job has: after a restart the agent sends nothing again,
+    except a change made meanwhile.
     """
     made = _held(bed, "away", {OURS + "timelimit": "10"})
     job = job_in_state(bed, made, "PENDING")["JobId"]
@@ -496,7 +494,7 @@ def test_a_change_while_the_agent_is_away(bed):
     later = bed.kube.create(pod("later", kwok={"run": "100ms"}))
     bed.kube.wait_phase("later", "Succeeded")
     job_in_state(bed, later, "COMPLETED")
-    time.sleep(3)  # within a second it looks at the nodes of all jobs that wait
+    time.sleep(3)  # the agent looks at the nodes of all pending jobs within a second
     equal(
         bed.slurm.rpcs().get("REQUEST_UPDATE_JOB", 0),
         before,
@@ -511,8 +509,8 @@ def test_a_change_while_the_agent_is_away(bed):
 
 
 def test_a_change_of_an_owners_options_changes_the_jobs(bed):
-    """Annotations of a Deployment whose pods wait, and of an Indexed Job, which is a gang; what a
-    pod says itself stays.
+    """Annotations of a Deployment whose pods wait, and of an Indexed Job, which is a gang; a pod's
+    own options take precedence.
     """
     options = {OURS + "hold": "true", OURS + "timelimit": "10", OURS + "licenses": "abaqus:1"}
     template = workloads.template(
@@ -551,7 +549,7 @@ def test_a_change_of_an_owners_options_changes_the_jobs(bed):
     workloads.change(bed, "Deployment", "passes-on", change)
     workloads.change(bed, "Job", "passes-on-gang", change)
     later = {"TimeLimit": "00:20:00", "Nice": "5"}
-    for made in alone:  # the Deployment's ReplicaSet keeps a copy of what is taken away
+    for made in alone:  # the Deployment's ReplicaSet keeps a copy of a removed annotation
         _seen_as(bed, made, {**later, "Comment": "its own"}, 120)
     _seen_as(bed, gang, {**later, "Comment": "of the owner", "Licenses": r"(\(null\))?"}, 120)
     for kind, name in (("Deployment", "passes-on"), ("Job", "passes-on-gang")):

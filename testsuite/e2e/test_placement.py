@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where pods run: what their specs demand of nodes is honoured with Slurm as the scheduler, also
-when nodes change meanwhile, or refused with the reason.
+"""Placement: constraints of pods on nodes are honoured with Slurm as the scheduler, even when nodes
+change meanwhile, or refused with the reason.
 """
 import collections
 
@@ -18,7 +18,7 @@ def _label(bed, node, *labels):
 
 
 def _node_of(bed, name, **expected):
-    """The node it was bound to; it has run there to its end."""
+    """Waits until the pod has succeeded; returns its node."""
     seen = bed.kube.wait_phase(name, "Succeeded", timeout=60)
     return seen["spec"]["nodeName"]
 
@@ -57,7 +57,7 @@ def _remove(bed, *names):
 
 
 def test_node_selector(bed):
-    """Ten pods for the one node that has the label; Slurm excludes the others."""
+    """Ten pods for the only node with the label; the others are excluded in Slurm."""
     _label(bed, "node-2", "disk=ssd")
     made = [
         bed.kube.create(_brief(f"ssd-{i}", {"nodeSelector": {"disk": "ssd"}})) for i in range(10)
@@ -67,7 +67,7 @@ def test_node_selector(bed):
 
 
 def test_node_affinity_terms(bed):
-    """Terms are alternatives, operators as in kube-scheduler, and a node may be named."""
+    """Terms are alternatives, operators work as in kube-scheduler, and a node may be named."""
     for i, cores in enumerate((8, 16, 32, 64)):
         _label(bed, f"node-{i}", f"cores={cores}")
     cases = {
@@ -104,7 +104,9 @@ def test_node_affinity_terms(bed):
 
 
 def test_no_node_says_so_and_waits_for_one(bed):
-    """No job, and how many nodes lack what; once a node has the label, the pod runs there."""
+    """No job is submitted, and the condition says how many nodes lack what; once a node has the
+    label, the pod runs there.
+    """
     made = bed.kube.create(_brief("tape", {"nodeSelector": {"disk": "tape"}}))
     text = wait_reason(bed, "tape", "SlurmNoNode")
     equal(text, "no node may take the pod: 4 nodes: each has no label disk=tape (nodeSelector)")
@@ -114,8 +116,8 @@ def test_no_node_says_so_and_waits_for_one(bed):
 
 
 def test_label_removed_while_the_job_waits(bed):
-    """Slurm still gives it the node that it may no longer use: that is handed back, and the pod
-    runs where it may.
+    """Slurm still allocates the node that the pod may not use any more: the allocation is given
+    back, and the pod runs where it may.
     """
     _label(bed, "node-0", "pool=a")
     blocker = bed.kube.create(pod("pool-full", cpu=CPUS, spec={"nodeSelector": {"pool": "a"}}))
@@ -133,8 +135,8 @@ def test_label_removed_while_the_job_waits(bed):
 
 
 def test_excluded_nodes_follow_the_nodes(bed):
-    """A job waits for one node; another gets the label too, and the job is offered it; then the
-    first one loses it.
+    """A job waits for one node; another node gets the label, and its exclusion ends; then the
+    first one loses the label.
     """
     _label(bed, "node-0", "rack=r1")
     bed.kube.create(pod("rack-full", cpu=CPUS, spec={"nodeSelector": {"rack": "r1"}}))
@@ -162,7 +164,7 @@ def test_excluded_nodes_follow_the_nodes(bed):
 
 
 def test_label_removed_between_allocation_and_binding(bed):
-    """The agent is away when Slurm starts the job, and the node is another one when it is back."""
+    """The agent is down when Slurm starts the job, and meanwhile another node gets the label."""
     _label(bed, "node-1", "kind=new")
     bed.slurm.run("scontrol", "update", "NodeName=node-1", "State=DRAIN", "Reason=test")
     made = bed.kube.create(_brief("kind", {"nodeSelector": {"kind": "new"}}))
@@ -182,8 +184,8 @@ def test_label_removed_between_allocation_and_binding(bed):
 
 
 def test_tolerated_taint_is_a_matter_of_the_pod(bed):
-    """A tainted node is drained while no pod tolerates the taint; then it is for those that do, and
-    for nobody else.
+    """A tainted node is drained while no pod tolerates the taint; afterwards only tolerating pods
+    can use it.
     """
     bed.plane.kubectl("taint", "node", "node-3", "dedicated=team:NoSchedule")
     wait_for(lambda: "DRAIN" in bed.slurm.node("node-3")["State"], "node-3 to be drained")
@@ -202,8 +204,8 @@ def test_tolerated_taint_is_a_matter_of_the_pod(bed):
 
 
 def test_host_ports(bed):
-    """Four pods with one port on four nodes, one each, at once; the fifth waits for a port to come
-    free. Another protocol is another port.
+    """Four pods with one host port run on four nodes at once, one on each; the fifth waits for a
+    free port. The same port of another protocol does not conflict.
     """
 
     def with_port(name, protocol="TCP"):
@@ -230,7 +232,7 @@ def test_host_ports(bed):
 
 
 def test_anti_affinity_spreads(bed):
-    """A Job of four that must not meet takes four nodes, all of them at the first try."""
+    """A Job of four pods with anti-affinity gets four nodes, all at the first attempt."""
     manifest = job("apart", 4, cpu=1, kwok={"run": "1h"})
     manifest["spec"]["template"]["metadata"]["labels"] = {"app": "apart"}
     manifest["spec"]["template"]["spec"].update(_apart("apart"))
@@ -249,7 +251,7 @@ def test_anti_affinity_spreads(bed):
 
 
 def test_anti_affinity_of_those_who_are_there(bed):
-    """A pod of another scheduler may want to be alone: that binds us too."""
+    """The anti-affinity of another scheduler's pod applies to our pods, too."""
     alone = _labelled(pod("hermit", scheduler="by-hand", spec=_apart("noisy")), "hermit")
     bed.kube.create(alone)
     bed.kube.bind("hermit", "node-0")
@@ -261,7 +263,7 @@ def test_anti_affinity_of_those_who_are_there(bed):
 
 
 def test_affinity_follows_company(bed):
-    """The first of a group that wants to be together chooses, the others follow."""
+    """The first pod of a group with affinity chooses the node, and the others follow."""
     _with_hosts(bed)
     together = {
         "affinity": {
@@ -306,7 +308,7 @@ def _spread(app, key, **more):
 
 
 def _bound_counts(bed, prefix, count, key):
-    """How many of its pods are bound on the nodes of each value of the label."""
+    """The number of bound pods on the nodes of each value of the label."""
     bound = lambda: [
         p["spec"]["nodeName"] for p in bed.kube.pods(prefix).values() if p["spec"].get("nodeName")
     ]  # noqa: E731
@@ -319,8 +321,8 @@ def _bound_counts(bed, prefix, count, key):
 
 
 def test_topology_spread_over_zones(bed):
-    """Seven pods of a Deployment in zones of one, one and two nodes: never more than one apart, at
-    the first try, and what the zones cannot take waits.
+    """Seven pods of a Deployment in zones of one, one and two nodes: the counts never differ by
+    more than one, at the first attempt, and pods beyond the zones' capacity wait.
     """
     _zones(bed, "abcc")
     made = workloads.template(
@@ -358,8 +360,8 @@ def test_topology_spread_over_zones(bed):
 
 
 def test_topology_spread_of_those_who_waited_together(bed):
-    """Slurm starts six jobs that waited at once, next to each other; what that breaks is given
-    back, and never bound.
+    """Slurm starts six waiting jobs at once, next to each other; allocations that violate the
+    spread are given back, and never bound.
     """
     _zones(bed, "aabb")
     full = [bed.kube.create(pod(f"wall-{i}", cpu=CPUS)) for i in range(NODES)]
@@ -421,7 +423,9 @@ def test_topology_spread_counts_as_kube_scheduler_does(bed):
 
 
 def test_topology_spread_over_hosts_in_a_gang(bed):
-    """Pods of an Indexed Job that start together: so many tasks on a node at most."""
+    """Pods of an Indexed Job that start together: at most as many tasks per node as the spread
+    allows.
+    """
     manifest = job("hosts", NODES, indexed=True, cpu=1, kwok={"run": "2s"})
     manifest["spec"]["template"]["metadata"]["labels"] = {"app": "hosts"}
     manifest["spec"]["template"]["spec"].update(_spread("hosts", HOST))
@@ -432,8 +436,8 @@ def test_topology_spread_over_hosts_in_a_gang(bed):
 
 
 def test_anti_affinity_by_zone(bed):
-    """Two zones, so two such pods run, also beside one that another scheduler has placed; the next
-    waits until one is gone.
+    """With two zones two such pods run, even beside a pod of another scheduler; the next one waits
+    until one of them is gone.
     """
     _zones(bed, "aabb")
     apart = {"affinity": {"podAntiAffinity": {REQUIRED: [_selecting("zoned", topologyKey=ZONE)]}}}
@@ -452,7 +456,7 @@ def test_anti_affinity_by_zone(bed):
 
 
 def test_affinity_by_zone(bed):
-    """All in the zone of the first, on any of its nodes."""
+    """All pods run in the zone of the first, on any of its nodes."""
     _zones(bed, "aabb")
     near = {"affinity": {"podAffinity": {REQUIRED: [_selecting("herd", topologyKey=ZONE)]}}}
     for i in range(4):
@@ -463,9 +467,7 @@ def test_affinity_by_zone(bed):
 
 
 def test_affinity_by_labels_of_namespaces(bed):
-    """A pod keeps away from those of namespaces with a label, from the moment on that they have
-    it.
-    """
+    """A pod stays away from pods of namespaces with a label, as soon as these have the label."""
     _zones(bed, "aabb")
     bed.plane.kubectl("create", "namespace", "noisy-team")
     bed.plane.kubectl("label", "namespace", "noisy-team", "noise=high")
@@ -499,8 +501,8 @@ def test_affinity_by_labels_of_namespaces(bed):
 
 
 def test_what_cannot_be_honoured_is_refused(bed):
-    """Slurm chooses the nodes of pods that start together all at once: what they demand of each
-    other by zone is refused, and says which field. Wishes are no demands.
+    """Slurm chooses the nodes of pods that start together all at once. Constraints between them by
+    zone are therefore refused, and the condition names the field. Preferences are accepted.
     """
     near = {"affinity": {"podAffinity": {REQUIRED: [_selecting("together", topologyKey=ZONE)]}}}
     apart = {
@@ -541,8 +543,8 @@ def test_what_cannot_be_honoured_is_refused(bed):
 
 
 def test_foreign_pods_are_counted(bed):
-    """What another scheduler's pod uses is not given away: eight pods of four CPUs find room for
-    seven.
+    """Resources used by another scheduler's pods are not allocated: of eight pods of four CPUs only
+    seven have room.
     """
     bed.kube.create(pod("daemon", cpu=3, scheduler="by-hand"))
     bed.kube.bind("daemon", "node-0")

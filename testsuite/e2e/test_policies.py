@@ -1,8 +1,8 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Admission policies as users meet them, with kubectl: what is refused, what is set, and that
-everything else goes through. The namespace "managed" has the label slurm-kube.io/managed=true;
-alice may work with pods and Jobs.
+"""Admission policies as users of kubectl meet them: what is refused, what is set, and that
+everything else is accepted. Namespace "managed" has the label slurm-kube.io/managed=true; alice may
+work with pods and Jobs.
 """
 import json
 import os
@@ -23,7 +23,7 @@ FORGED = {JOB_ID: "1"}
 
 
 def _apply(bed, manifest, user="alice"):
-    """What kubectl complains of; empty: it was accepted."""
+    """The error message of kubectl; empty: the manifest was accepted."""
     try:
         bed.plane.kubectl("create", "-f", "-", user=user, stdin=json.dumps(manifest))
     except RuntimeError as e:
@@ -54,7 +54,7 @@ def _pod(name, space="default", **options):
 
 
 def _templates(name, annotations):
-    """One of each kind that makes pods; none of them makes any."""
+    """One object of each kind that creates pods, none of which creates any here."""
     template = {
         "metadata": {"labels": {"app": name}, "annotations": annotations},
         "spec": pod(name)["spec"],
@@ -98,8 +98,8 @@ def _templates(name, annotations):
 
 
 def test_policies_are_well_typed(bed):
-    """The API server has checked every expression against every kind that it is for, and warns of
-    none.
+    """The API server has checked every expression against every kind that it matches, and has no
+    warning.
     """
     policies = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
 
@@ -119,8 +119,8 @@ def test_policies_are_well_typed(bed):
 
 
 def test_pods_still_run(bed):
-    """The agent's binding with its annotations goes through, kubelets write statuses, the pod ends
-    as it should.
+    """The agent's binding with its annotations is accepted, kubelets write statuses, and the pod
+    ends normally.
     """
     equal(
         _apply(
@@ -134,8 +134,8 @@ def test_pods_still_run(bed):
 
 
 def test_allocation_keys_are_the_agents(bed):
-    """Nobody else writes, changes or removes them: not on a new pod, not on one that runs, not by
-    its status nor by a binding of his own, administrators neither.
+    """No other user writes, changes or removes these keys: not on a new pod, not on a running one,
+    neither by its status nor by a binding. Administrators cannot, either.
     """
     why = "written by slurmkubed only"
     _refused(_apply(bed, _pod("forged", annotations=FORGED)), why)
@@ -169,7 +169,7 @@ def test_allocation_keys_are_the_agents(bed):
 
 
 def test_templates_may_not_hold_allocation_keys(bed):
-    """Every kind that makes pods is refused with such a template, and accepted with an option in
+    """Every kind that creates pods is refused with such a template, and accepted with an option in
     it.
     """
     for manifest in _templates("forged", FORGED):
@@ -183,8 +183,8 @@ def _options(**options):
 
 
 def test_bad_options_are_refused_at_apply(bed):
-    """Unknown names, and values that are none of their kind: key, value and what it must be, on
-    pods and in every kind of template.
+    """Unknown names and invalid values are refused with key, value and the valid values, on pods
+    and in every kind of template.
     """
     for bad, text in (
         ({"time_limit": "5"}, "slurm-kube.io/time-limit=5: unknown option"),
@@ -223,8 +223,8 @@ def test_bad_options_are_refused_at_apply(bed):
 
 
 def test_what_was_there_before_can_be_worked_with(bed):
-    """A pod with a bad option from before the policy may be labelled, and mended; its other options
-    are looked at.
+    """A pod with a bad option from before the policy may be labelled and corrected; its other
+    options are checked.
     """
     policy = bed.plane.kubectl(
         "get", "validatingadmissionpolicybinding", "slurm-kube-options", "-o", "json"
@@ -257,13 +257,13 @@ def test_what_was_there_before_can_be_worked_with(bed):
 
 
 def test_pods_are_not_resized(bed):
-    """In place, while they hold an allocation or wait for one; pods of other schedulers are
-    nobody's business.
+    """No in-place resize while a pod holds an allocation or waits for one; pods of other schedulers
+    are not affected.
     """
     fill(bed, "fixed", 1)
     statuses = bed.kube.get("Pod", "fixed-0")["status"][
         "containerStatuses"
-    ]  # a kubelet that can resize says what containers have; kwok does not
+    ]  # a kubelet that can resize reports the resources of containers; kwok does not
     bed.kube.patch(
         "Pod",
         "fixed-0",
@@ -296,8 +296,8 @@ def test_pods_are_not_resized(bed):
 
 
 def test_managed_namespaces_run_through_slurm(bed):
-    """schedulerName is set where nobody chose one; another one, and a node of one's own choice, are
-    refused. Elsewhere nothing of that happens.
+    """schedulerName is set where the user set none; another scheduler, or a node chosen by the
+    user, is refused. Other namespaces are not affected.
     """
     plain = _pod("unnamed", "managed", kwok={"run": "10ms"})
     del plain["spec"]["schedulerName"]
@@ -324,8 +324,8 @@ def test_managed_namespaces_run_through_slurm(bed):
 
 
 def test_daemonsets_run_in_managed_namespaces(bed):
-    """Where an administrator allows it: their pods belong to their nodes, not to Slurm. Else a
-    tenant would use nodes beside Slurm.
+    """Only where an administrator allows it, because pods of a DaemonSet belong to their nodes, not
+    to Slurm. Otherwise a tenant could use nodes without Slurm.
     """
     daemons = next(
         m
@@ -363,7 +363,7 @@ def test_daemonsets_run_in_managed_namespaces(bed):
 
 
 def test_the_agents_account_touches_only_its_own_pods(bed):
-    """A stolen token deletes no pod of another scheduler and writes no status of one."""
+    """With a stolen token nobody can delete a pod of another scheduler or write its status."""
     bed.kube.create(_pod("foreign", scheduler="other"))
     bed.kube.create(_pod("too-large", cpu=100))
     agent, why = bed.plane.client("agent"), "pods of the scheduler slurm only"
@@ -374,7 +374,7 @@ def test_the_agents_account_touches_only_its_own_pods(bed):
 
 
 def _printed(bed, name):
-    """What slurmkubed prints for a configuration with that scheduler_name."""
+    """The output of slurmkubed for a configuration with that scheduler_name."""
     (bed.dir / "named.yaml").write_text(
         json.dumps({**bed.agent.configuration(), "scheduler_name": name})
     )
@@ -385,8 +385,8 @@ def _printed(bed, name):
 
 
 def _set_name(bed, name):
-    """Agent and policies are for that name; those with "unnamed" as their pod's scheduler see when
-    it holds.
+    """Configures agent and policies for that name, and waits until the refusal of a pod
+    names it.
     """
     for text in _printed(bed, name):
         bed.plane.kubectl("apply", "-f", "-", stdin=text)
@@ -400,8 +400,8 @@ def _set_name(bed, name):
 
 
 def test_policies_follow_the_scheduler_name(bed):
-    """With another scheduler_name in slurmkubed.yaml the printed policies hold for that one, and
-    the agent runs the pods that they let through.
+    """With another scheduler_name in slurmkubed.yaml the printed policies apply to that name, and
+    the agent runs the pods that they admit.
     """
     equal(_printed(bed, "slurm"), [p.read_text() for p in POLICIES[:2]])
     _set_name(bed, "hpc")
@@ -445,7 +445,7 @@ def test_policies_follow_the_scheduler_name(bed):
 
 
 class PolicyBed(Cluster):
-    """With all policies in force, and the namespace "managed"."""
+    """All policies are in force, and namespace "managed" exists."""
 
     def start_kubernetes(self):
         super().start_kubernetes()
@@ -477,7 +477,7 @@ class PolicyBed(Cluster):
 
 
 def bed_dry_run(bed, manifest):
-    """The pod that it would be."""
+    """The pod that a dry run returns."""
     return bed.kube.request(
         "POST",
         bed.kube.path("Pod", f"{manifest['metadata']['namespace']}/") + "?dryRun=All",
@@ -486,7 +486,7 @@ def bed_dry_run(bed, manifest):
 
 
 def bed_says(bed, manifest):
-    """A dry run's complaint."""
+    """The error of a dry run."""
     try:
         bed_dry_run(bed, manifest)
     except ApiError as e:
@@ -500,8 +500,8 @@ def test_nothing_is_left(bed):
 
 
 def _teardown(bed, *options):
-    """Exit status and all that skube teardown says, with the administrator's kubectl and this
-    Slurm's commands in PATH.
+    """Exit status and output of skube teardown, with the administrator's kubectl and this Slurm's
+    commands in PATH.
     """
     path = f"{CACHE}/k8s/bin:{bed.slurm.bin or '/usr/bin'}:{os.environ['PATH']}"
     command = [
@@ -519,8 +519,9 @@ def _teardown(bed, *options):
 
 
 def test_teardown_leaves_nothing_and_ends_nothing(bed):
-    """Shown first; with a pod that runs it only closes the door; once that has ended, labels,
-    policies and rights go, and pods find their own schedulers again.
+    """The steps are shown first. While a pod runs, teardown only keeps new ones from coming; when
+    that pod has ended, it removes labels, policies and permissions. Pods may use other schedulers
+    again.
     """
     if bed.slurm.root:
         raise Skip("kubectl is not in the chroot of this Slurm")

@@ -1,6 +1,6 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Labels of nodes as features of Slurm's, and preferred node affinity as --prefer."""
+"""Node labels as Slurm features, and preferred node affinity as --prefer."""
 from lib import Cluster, equal, pod, run
 from lib.expect import job_in_state, wait_no_live_jobs
 from lib.manifests import kwok_node
@@ -28,7 +28,7 @@ def _node_of(bed, name):
 
 
 def test_labels_are_features(bed):
-    """Those that the configuration names, and no others."""
+    """Nodes have the features named in the configuration, and no others."""
     equal(
         {n: bed.slurm.node(n)["AvailableFeatures"] for n in ("east", "west")},
         {"east": "kube,zone_east", "west": "kube,zone_west"},
@@ -40,7 +40,7 @@ def test_labels_are_features(bed):
 
 
 def test_preferred_affinity_decides(bed):
-    """Each of eight pods runs where it would rather be, on empty nodes that are all alike."""
+    """Each of eight pods runs where it prefers to, on empty and otherwise equal nodes."""
     for i in range(4):
         for zone in ("east", "west"):
             bed.kube.create(
@@ -53,8 +53,8 @@ def test_preferred_affinity_decides(bed):
 
 
 def test_a_wish_is_no_demand(bed):
-    """The node is full: the pod runs on the other one. A wish for what no node has, or that Slurm
-    cannot read, refuses nothing.
+    """The preferred node is full: the pod runs on the other one. A preference that no node
+    satisfies, or that Slurm cannot parse, refuses nothing.
     """
     bed.kube.create(pod("full", cpu=8, spec={"nodeSelector": {ZONE: "east"}}))
     bed.kube.wait_phase("full", "Running", timeout=60)
@@ -75,7 +75,7 @@ def test_a_wish_is_no_demand(bed):
 
 
 def test_the_option_comes_first(bed):
-    """What the pod's option prefers counts, not its affinity."""
+    """The pod's option overrides its preferred affinity."""
     made = bed.kube.create(
         pod(
             "says",
@@ -94,7 +94,7 @@ def test_no_job_is_left(bed):
 
 
 class _Zones(Cluster):
-    """Two nodes, each in a zone of its own, with another label that is nobody's feature."""
+    """Two nodes in different zones, with another label that is not configured as a feature."""
 
     def __init__(self, build):
         super().__init__(

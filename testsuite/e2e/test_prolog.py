@@ -1,6 +1,8 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""PrologSlurmctld: a pod is bound when the script has succeeded, and outlives one that fails."""
+"""PrologSlurmctld: a pod is bound when the script has succeeded, and survives a script that
+fails.
+"""
 import time
 
 from lib import Cluster, equal, job, pod, run, wait_for
@@ -14,7 +16,7 @@ until [ -e {dir}/goes_on ]; do sleep 0.05; done
 
 
 def _failures(bed, count):
-    """So many runs of the script fail, from the first one on. None: it waits."""
+    """The first count runs of the script fail. None: the script waits."""
     for name in ("began", "goes_on"):
         (bed.prolog_dir / name).unlink(missing_ok=True)
     if count is not None:
@@ -32,7 +34,7 @@ def _runs(bed):
 
 
 def test_a_pod_waits_for_the_prolog(bed):
-    """While it runs, the pod says so and has no node; then it runs."""
+    """While the script runs, the pod reports that and has no node; then the pod runs."""
     _failures(bed, None)
     made = bed.kube.create(pod("waits", kwok={"run": "100ms"}))
     wait_reason(bed, "waits", "SlurmPending", "PrologSlurmctld runs")

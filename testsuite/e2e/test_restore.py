@@ -1,8 +1,8 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""slurmctld comes back with an older state: jobs are lost, job ids are given again, and jobs are
-there whose pods are long gone. No pod that runs is touched; each gets a job again, on its node;
-nobody else's job is taken for a pod's.
+"""slurmctld restarts with an older state: jobs are lost, job ids are assigned again, and there are
+jobs whose pods are long gone. No running pod is touched; each gets another job, on its node; and no
+other job is mistaken for a pod's.
 """
 from lib import equal, pod, run, wait_for
 from lib.expect import LIVE, job_in_state, uid_of
@@ -25,7 +25,7 @@ def live_jobs(bed, made):
 
 
 def has_job_again(bed, made):
-    """One live job, running on the pod's own node; and the pod was left alone."""
+    """The pod has one live job, which runs on the pod's own node, and the pod was left alone."""
     now = bed.kube.get("Pod", made["metadata"]["name"])
 
     def look():
@@ -51,7 +51,7 @@ def is_left_alone(bed, made):
 
 
 def end(bed, made, job):
-    """The pod ends; the job it has now tells so."""
+    """The pod ends, and its present job gets the result."""
     name = made["metadata"]["name"]
     bed.end_pod(name)
     wait_for(
@@ -71,8 +71,8 @@ def named_job(bed, made):
 
 
 def test_running_pods_get_jobs_again_on_their_nodes(bed):
-    """Both jobs are lost; after ten seconds without them they are asked for anew, pinned to where
-    the pods run.
+    """Both jobs are lost; after ten seconds without them the agent submits new ones, for the nodes
+    where the pods run.
     """
     old = Restore(bed, RESTORED)
     made = [running(bed, f"lost-{i}") for i in range(2)]
@@ -84,7 +84,7 @@ def test_running_pods_get_jobs_again_on_their_nodes(bed):
 
 
 def test_job_of_a_pod_that_is_gone_is_ended(bed):
-    """The old state has the job of a pod that has ended and gone since, and of one that waited and
+    """The old state has the job of a pod that has ended and is gone, and that of a waiting pod that
     was deleted.
     """
     ended = running(bed, "ended", cpu=4)
@@ -105,8 +105,8 @@ def test_job_of_a_pod_that_is_gone_is_ended(bed):
 
 
 def test_job_ids_given_again_to_native_jobs(bed):
-    """Native jobs get the ids that the pods' annotations name. They are not ended with the pod, nor
-    the pod with them.
+    """Native jobs get the ids named by the pods' annotations. They are not ended with the pods, nor
+    the pods with them.
     """
     old = Restore(bed, RESTORED)
     made = [running(bed, f"reused-{i}") for i in range(2)]
@@ -131,8 +131,8 @@ def test_job_ids_given_again_to_native_jobs(bed):
 
 
 def test_job_ids_given_again_to_other_pods(bed):
-    """The ids change hands between pods: a pod is known by the marker, never by the number in its
-    annotation.
+    """The ids change between pods: a pod's job is identified by the marker, never by the number in
+    the pod's annotation.
     """
     old = Restore(bed, RESTORED)
     first = running(bed, "first")
@@ -162,9 +162,9 @@ def test_job_ids_given_again_to_other_pods(bed):
 
 
 def test_node_given_away_while_a_pod_runs_there(bed):
-    """Slurm has lost the job of a pod that fills a node, and gives that node to another pod. That
-    one is not bound there and lets go, so that the first has a job again; it runs when there is
-    room.
+    """Slurm has lost the job of a pod that fills a node, and allocates that node to another pod.
+    The agent does not bind that pod there and gives the allocation back, so that the first pod gets
+    another job; the other pod runs when there is room.
     """
     fill = running(bed, "fill", cpu=4)
     number = job_in_state(bed, bed.kube.create(pod("waits", cpu=4)), "PENDING")["JobId"]
@@ -186,7 +186,7 @@ def test_node_given_away_while_a_pod_runs_there(bed):
 
 
 def test_the_steady_pod_goes_on(bed):
-    """The pod steady noticed nothing of all this, and no other job is left."""
+    """Pod steady was not affected, and no other job is left."""
     bed.others_done()
     bed.steady_goes_on()
 

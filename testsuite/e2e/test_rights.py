@@ -1,8 +1,8 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The agent's rights in Kubernetes, against the API server's own record: after a life with
-everything in it, each right of etc/rbac.yaml has been used and nothing else was asked for. A right
-that is added or no longer needed fails here until src/agent/kube/rights.cc says so.
+"""The agent's permissions in Kubernetes, compared with the API server's audit log: after a run that
+uses every feature, each permission of etc/rbac.yaml has been used, and no other was requested. A
+permission that is missing or superfluous fails here until src/agent/kube/rights.cc is corrected.
 """
 import json
 import os
@@ -24,7 +24,7 @@ ACCOUNT = "system:serviceaccount:slurm-kube:slurmkubed"
 
 
 def _granted(bed):
-    """As the server has it: {(verb, group, resource)}."""
+    """The permissions that the API server has: {(verb, group, resource)}."""
     role = bed.kube.request("GET", "/apis/rbac.authorization.k8s.io/v1/clusterroles/slurm-kube")
     return {
         (v, g, r)
@@ -37,12 +37,12 @@ def _granted(bed):
 
 def _audited(bed):
     """{(verb, group, resource): response codes} of the agent's requests for resources, and the
-    paths of all others.
+    paths of all other requests.
     """
     used, paths = {}, set()
     for line in (
         (bed.dir / "audit.log").read_text().rpartition("\n")[0].splitlines()
-    ):  # the last one may be half written
+    ):  # the last line may be incomplete
         event = json.loads(line)
         equal(event["user"]["username"], ACCOUNT)
         what = event.get("objectRef")
@@ -57,8 +57,8 @@ def _audited(bed):
 
 
 def _owned_by_every_kind(bed):
-    """A pod may say that it is owned by anything. The agent asks for each kind that it knows, and
-    takes "there is no such object" for an answer.
+    """A pod may name any owner. The agent asks for each kind that it knows, and accepts "there is
+    no such object" as an answer.
     """
     granted = {(g, r) for v, g, r in _granted(bed) if v == "get" and r not in ("pods", "nodes")}
     kinds = {
@@ -95,7 +95,9 @@ def _owned_by_every_kind(bed):
 
 
 def _with_claims(bed):
-    """A volume that is given to its claim, and a claim whose provisioner is told the node."""
+    """A volume that the agent gives to a claim, and a claim for which it tells the provisioner the
+    node.
+    """
 
     def create(path, kind, name, **rest):
         bed.kube.request(
@@ -158,15 +160,15 @@ def _with_claims(bed):
 
 
 def _lost_label(bed):
-    """Whether the Node object is gone as well is asked by its name."""
+    """The agent asks by name whether the Node object is gone as well."""
     bed.plane.kubectl("label", "node", "node-1", "slurm-kube.io/managed-")
     wait_for(lambda: ("get", "", "nodes") in _audited(bed)[0], "the agent to ask for the node")
     bed.plane.kubectl("label", "node", "node-1", "slurm-kube.io/managed=true")
 
 
 def test_a_life_with_everything_in_it(bed):
-    """Pods run, wait, are refused, are cancelled in Slurm, vanish while the agent is away, and lose
-    their node's answer.
+    """Pods run, wait, are refused, are cancelled in Slurm and disappear while the agent is down,
+    and a node loses its label.
     """
     bed.kube.create(job("many", 8, kwok={"run": "50ms"}))
     job_controller_status(bed, "many", succeeded=8)
@@ -195,7 +197,9 @@ def test_a_life_with_everything_in_it(bed):
 
 
 def test_every_right_is_used_and_no_other_is_asked_for(bed):
-    """Both ways: used but not granted, granted but not used. Nothing was ever forbidden."""
+    """In both directions: used but not granted, granted but not used. No request was ever
+    forbidden.
+    """
     granted = _granted(bed)
     wait_for(lambda: granted <= set(_audited(bed)[0]), "every right to have been used")
     used, paths = _audited(bed)
@@ -205,8 +209,8 @@ def test_every_right_is_used_and_no_other_is_asked_for(bed):
 
 
 def test_the_account_may_do_nothing_else(bed):
-    """By the server's word, with the agent's own token: no secrets, no new pods, no pods' specs, no
-    nodes, no roles; no bindings of roles beyond ours.
+    """According to the API server, with the agent's own token: no secrets, no new pods, no changes
+    of pod specs or nodes, no roles, and no role bindings beyond ours.
     """
     said = {
         what: bed.plane.kubectl(

@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""SelectTypeParameters=CR_Socket_Memory: Slurm gives out whole sockets, so the CPUs of a node of
-Kubernetes are sockets of their own there.
+"""SelectTypeParameters=CR_Socket_Memory: Slurm allocates whole sockets, so each CPU of a Kubernetes
+node is a socket of its own in Slurm.
 """
 from lib import Cluster, equal, pod, run
 
@@ -9,7 +9,7 @@ CPUS = 4
 
 
 def test_pods_share_a_node(bed):
-    """Four pods of one CPU fill a node of four, all at once."""
+    """Four pods of one CPU fill a node of four and run at the same time."""
     node = bed.slurm.node("node-0")
     equal((node["CPUTot"], node["Sockets"], node["CoresPerSocket"]), (str(CPUS), str(CPUS), "1"))
     names = [f"share-{i}" for i in range(CPUS)]

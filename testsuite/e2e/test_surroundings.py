@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What both daemons stand on goes wrong: munge, disk, clock, sockets, descriptors. Pods that run go
-on, pods that come meanwhile run once when it is right again, and neither daemon dies of it.
+"""Faults in what both daemons depend on: munge, disk, clock, sockets, descriptors. Running pods
+continue, pods created meanwhile run once when the fault is over, and neither daemon dies of it.
 """
 import os
 import socket
@@ -20,7 +20,7 @@ def make(bed, *names):
 
 
 def finish(bed, made):
-    """All run to their end; one job each, COMPLETED."""
+    """Runs all pods to their end; each has one job, COMPLETED."""
     for m in made:
         bed.run_pod(m["metadata"]["name"])
     for m in made:
@@ -49,8 +49,8 @@ def log_size(bed):
 
 
 def test_munged_killed_and_back(bed):
-    """Nobody can prove who he is: submissions and completions fail, and no pod is called refused.
-    With munged back all are made up for.
+    """No process can authenticate: submissions and completions fail, but no pod is reported as
+    refused. With munged back, all of them succeed.
     """
     ends = make(bed, "munge-0")[0]
     bed.run_pod("munge-0")
@@ -84,7 +84,9 @@ def test_munged_killed_and_back(bed):
 
 
 def test_slurmctld_cannot_save_its_state(bed):
-    """The disk is full. Slurm goes on in memory, pods too; with room again the state is saved."""
+    """The disk is full. Slurm continues in memory, and so do pods; with free space the state is
+    saved again.
+    """
     filler = bed.dir / "state/filler"
     with open(filler, "wb", buffering=0) as f:
         try:
@@ -99,8 +101,8 @@ def test_slurmctld_cannot_save_its_state(bed):
 
 
 def test_socket_directory_missing(bed):
-    """The agent says which directory it misses and ends with an error; made again, it starts.
-    slurmctld and the pods notice nothing.
+    """The agent names the missing directory and exits with an error; with the directory back, it
+    starts. slurmctld and the pods are not affected.
     """
     bed.agent.daemon.stop()
     settings, bed.agent.settings = bed.agent.settings, {
@@ -120,8 +122,8 @@ def test_socket_directory_missing(bed):
 
 
 def test_socket_file_removed(bed):
-    """Somebody cleans up the directory of the sockets. What is connected stays connected; a restart
-    of the agent makes them anew.
+    """The sockets are deleted from their directory. Connections stay open; a restart of the agent
+    creates the sockets again.
     """
     (bed.dir / "plugin.sock").unlink()
     finish(bed, make(bed, "cleaned-0"))
@@ -136,8 +138,8 @@ def connected(bed, name):
 
 
 def test_garbage_and_silence_on_the_plugin_socket(bed):
-    """Strangers with the right uid talk nonsense, half a line, or nothing. The plugin connects
-    again, nothing is taken from them.
+    """Other processes with the right uid send garbage, half a line, or nothing. The plugin
+    reconnects, and the agent accepts nothing from them.
     """
     finish_me = make(bed, "garbage-0")
     peers = []
@@ -156,13 +158,13 @@ def test_garbage_and_silence_on_the_plugin_socket(bed):
 
 
 def test_full_control_socket(bed):
-    """100 clients connect to skube's socket, and half of them talk nonsense: the agent keeps the
-    last 32 of a user, and goes on.
+    """100 clients connect to skube's socket, and half of them send garbage: the agent keeps the
+    last 32 of a user, and continues.
     """
     before = resting_files(bed.agent.daemon.pid)
     peers = [connected(bed, "control.sock") for _ in range(100)]
     for peer in peers[:50]:
-        with suppress(BrokenPipeError, ConnectionResetError):  # those that the agent has dropped
+        with suppress(BrokenPipeError, ConnectionResetError):  # closed by the agent
             peer.sendall(b"nonsense\n" * 10)
     finish(bed, make(bed, "crowd"))
     for peer in peers:
@@ -173,14 +175,14 @@ def test_full_control_socket(bed):
     )
 
 
-# the lowest descriptors, which a daemon has to its end: with that as the limit no other can be
-# opened, however many there are above
+# the lowest descriptors, which a daemon keeps to its end: with this limit no other descriptor can
+# be opened, however many higher ones exist
 LASTING = 4
 
 
 def test_agent_without_free_descriptors(bed):
-    """Not one more connection can be opened, neither to Slurm nor to Kubernetes. With room again
-    everything is done, once.
+    """The agent cannot open another connection, neither to Slurm nor to Kubernetes. With free
+    descriptors everything is done, once.
     """
     pid = bed.agent.daemon.pid
     assert {str(n) for n in range(LASTING)} <= set(os.listdir(f"/proc/{pid}/fd"))
@@ -194,7 +196,7 @@ def test_agent_without_free_descriptors(bed):
 
 
 def preload(bed):
-    """clock.c compiled where this Slurm lives."""
+    """Compiles clock.c in the system where this Slurm is installed."""
     library = bed.dir / "clock.so"
     output_of(
         *bed.slurm.program(
@@ -205,8 +207,8 @@ def preload(bed):
 
 
 def test_clock_of_the_agent_steps(bed):
-    """One hour ahead and back again, with pods that run, wait and come: nothing ends, nothing is
-    submitted twice, no node goes down.
+    """One hour ahead and back again, while pods run, wait and arrive: no pod ends, nothing is
+    submitted twice, and no node is set DOWN.
     """
     clock = bed.dir / "clock"
     clock.write_text("0")
@@ -243,7 +245,7 @@ def test_clock_of_the_agent_steps(bed):
 
 
 class Bed(FaultBed):
-    """With StateSaveLocation on a disk of 4 MiB."""
+    """StateSaveLocation is on a disk of 4 MiB."""
 
     def start_slurm(self):
         output_of(

@@ -1,11 +1,11 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Roles that no job of equal tasks suits: each set of alike roles is a component with a Slurm job
-of its own. All components start together, and the end of one is the end of all.
+"""Roles that do not fit into one job of equal tasks: each set of similar roles is a component with
+its own Slurm job. All components start together, and the end of one ends all.
 
 One node without devices, and two with GPUs and a taint, of eight CPUs each (lib/components.py).
-What such workloads do while they wait, and when slurmkubed dies: test_unlike_waits.py; when their
-owners restart, are suspended or resized: test_unlike_lives.py.
+test_unlike_waits.py has the cases in which such workloads wait and slurmkubed dies,
+test_unlike_lives.py those in which their owners restart, are suspended or are resized.
 """
 from lib import equal, run, wait_for
 from lib.components import (
@@ -55,8 +55,9 @@ def each_on(pods, nodes):
 
 
 def test_ray_head_without_gpus_and_workers_with(bed):
-    """The shape of KubeRay's PyTorch sample: a head of one CPU, four workers of one CPU and one GPU
-    that alone tolerate the taint of the GPU nodes. A job each, with the result of its own pods."""
+    """As in KubeRay's PyTorch sample: a head of one CPU, and four workers of one CPU and one GPU,
+    which alone tolerate the taint of the GPU nodes. Each component has a job, with the result of
+    its own pods."""
     ray = Ray(
         bed,
         "sample",
@@ -82,8 +83,8 @@ def test_ray_head_without_gpus_and_workers_with(bed):
 
 
 def test_ranks_and_sizes_are_of_the_workload(bed):
-    """What a container may have in its environment: the ranks count over both components, in the
-    order of the roles, and the size is that of all; the job is that of the pod's component."""
+    """What a container can have in its environment: ranks count over both components, in the order
+    of the roles; the size is that of the workload; the job is that of the pod's component."""
     ray = torch(bed, "ranks")
     pods = ray.wait_running()
     ranks = ranks_of(pods)
@@ -94,7 +95,7 @@ def test_ranks_and_sizes_are_of_the_workload(bed):
 
 
 def test_squeue_shows_that_they_belong_together(bed):
-    """Name and comment of both jobs tell the workload, and no two jobs look the same."""
+    """Name and comment of both jobs name the workload, and no two jobs look the same."""
     ray = torch(bed, "together")
     ray.wait_running()
     numbers = ",".join(j["JobId"] for j in ray.jobs(*LIVE))
@@ -104,7 +105,7 @@ def test_squeue_shows_that_they_belong_together(bed):
 
 
 def two_pools(name, driver_runs="2s", workers=2, exit_code=0, **spec):
-    """A JobSet of a driver in one pool, and of as many Jobs of as many workers in the other."""
+    """A JobSet of a driver in one pool, and of workers Jobs of workers pods in the other."""
     life = {"run": "2s", "exit-code": exit_code}
     return job_set(
         name,
@@ -115,8 +116,8 @@ def two_pools(name, driver_runs="2s", workers=2, exit_code=0, **spec):
 
 
 def test_job_set_of_two_pools(bed):
-    """Driver and workers by nodeSelector, with JobSet's own manager: COMPLETED, as the JobSet
-    is.
+    """Driver and workers are placed by nodeSelector, with JobSet's real manager: COMPLETED, like
+    the JobSet.
     """
     uid = create(bed, two_pools("pools"))["metadata"]["uid"]
     pods = wait_bound(bed, "pools", 5)
@@ -145,7 +146,9 @@ def test_job_set_of_two_pools(bed):
 
 
 def test_job_set_whose_workers_fail(bed):
-    """The driver has done its work, the worker ends with 3: a job COMPLETED, the other FAILED."""
+    """The driver has succeeded, and the worker exits with 3: one job is COMPLETED, the other
+    FAILED.
+    """
     manifest = two_pools("fails", driver_runs="100ms", workers=1, exit_code=3)
     uid = create(bed, manifest)["metadata"]["uid"]
     first, second = sorted(wait_jobs(bed, uid, 2), key=component_of)
@@ -153,7 +156,9 @@ def test_job_set_whose_workers_fail(bed):
 
 
 def test_job_set_in_order(bed):
-    """The workers' Jobs are made once the driver is Ready: both components have nodes by then."""
+    """The workers' Jobs are created when the driver is Ready: both components have nodes by
+    then.
+    """
     in_order = {"startupPolicyOrder": "InOrder"}
     manifest = two_pools("inorder", driver_runs="4s", startupPolicy=in_order)
     uid = create(bed, manifest)["metadata"]["uid"]
@@ -162,8 +167,8 @@ def test_job_set_in_order(bed):
 
 
 def test_roles_of_unlike_size(bed):
-    """Any node does for both roles, but tasks of one size would waste much: each job has what its
-    own pods ask for."""
+    """Any node suits both roles, but tasks of one size would waste much: each job has the size of
+    its own pods."""
     roles = (
         replicated_job("small", cpu=1, kwok={"run": "1s"}, spec=TOLERANT),
         replicated_job("large", 2, cpu=7, kwok={"run": "1s"}, spec=TOLERANT),
@@ -178,7 +183,7 @@ def test_roles_of_unlike_size(bed):
 
 
 def wait_ended(bed, uid):
-    """The jobs of an owner, once two are COMPLETED."""
+    """Waits until two jobs of an owner are COMPLETED; returns its jobs."""
 
     def look():
         jobs = jobs_of(bed, uid)
@@ -188,7 +193,9 @@ def wait_ended(bed, uid):
 
 
 def test_roles_that_are_larger_than_their_templates(bed):
-    """A LimitRange gives the workers what their template does not name: the first of them tells."""
+    """A LimitRange sets requests that the workers' template does not name: the first worker
+    decides.
+    """
     path = "/api/v1/namespaces/default/limitranges"
     sizes = {"cpu": "3", "memory": "1Gi"}
     limits = [{"type": "Container", "defaultRequest": sizes, "default": sizes}]
@@ -206,7 +213,9 @@ def test_roles_that_are_larger_than_their_templates(bed):
 
 
 def test_many_unlike_roles(bed):
-    """Nine sizes for the same nodes are more than eight components may have: they share jobs."""
+    """Nine different sizes for the same nodes exceed the limit of eight components: they share
+    jobs.
+    """
     options = {"cpu": 1, "kwok": {"run": "1s"}, "spec": TOLERANT}
     roles = [replicated_job(f"role{i}", memory=f"{64 + i}Mi", **options) for i in range(9)]
     uid = create(bed, job_set("nine", *roles))["metadata"]["uid"]
@@ -228,7 +237,7 @@ def jobs_by_uid(bed, uid, count):
 
 def test_leader_worker_set_with_unlike_leader(bed):
     """Two groups, each a leader without GPUs in one pool and two workers in the other: four jobs.
-    When one group goes, both of its jobs end, and the other group is left alone."""
+    When a group is deleted, both of its jobs end, and the other group is left alone."""
     uid = create(bed, leader_worker_set("lws", 3, replicas=2, **UNLIKE_LEADER))["metadata"]["uid"]
     pods = wait_bound(bed, "lws", 6)
     jobs = jobs_by_uid(bed, uid, 4)
@@ -254,7 +263,9 @@ def test_leader_worker_set_with_unlike_leader(bed):
 
 
 def test_leader_worker_set_leader_ready(bed):
-    """Workers are made once the leader is Ready: their nodes are allocated before it is bound."""
+    """Workers are created when the leader is Ready: their nodes are allocated before the leader is
+    bound.
+    """
     manifest = leader_worker_set("ready", 3, startup="LeaderReady", **UNLIKE_LEADER)
     uid = create(bed, manifest)["metadata"]["uid"]
     started_whole(bed, wait_bound(bed, "ready", 3), within=10)
@@ -263,11 +274,11 @@ def test_leader_worker_set_leader_ready(bed):
     wait_none(bed, "ready")
 
 
-# ---- the end of one is the end of all ----
+# ---- the end of one component ends all ----
 
 
 def all_go(bed, ray):
-    """Every pod is deleted and says why, and both jobs end."""
+    """Every pod is deleted with the reason, and both jobs end."""
     for name in (ray.head, *ray.workers):
         equal(disruption(bed, name)["reason"], "SlurmJobEnded", f"why {name} goes")
     wait_none(bed, ray.name)
@@ -277,8 +288,8 @@ def all_go(bed, ray):
 
 
 def test_scancel_of_one_ends_all(bed):
-    """First the head's job, then the workers' of another: the pods of both components are
-    deleted.
+    """First the head's job is cancelled, then, in another workload, the workers' job: the pods of
+    both components are deleted.
     """
     for role, component in (("head", 0), ("workers", 1)):
         ray = torch(bed, f"cancel-{role}", kwok={"stop": "500ms"})
@@ -291,8 +302,8 @@ def test_scancel_of_one_ends_all(bed):
 
 
 def test_scancel_of_the_workers_leaves_a_head_that_ends_apart(bed):
-    """The owner has end-together: "false". The operator makes the workers again: they get a job,
-    and the head has run all the time.
+    """The owner has end-together: "false". The operator recreates the workers: they get another
+    job, and the head runs all the time.
     """
     ray = Ray(
         bed,
@@ -318,7 +329,7 @@ def test_scancel_of_the_workers_leaves_a_head_that_ends_apart(bed):
 
 
 def test_time_limit_of_one_ends_all(bed):
-    """The end of the workers' job is brought nearer, as slurmctld looks at limits twice a
+    """The test moves the end of the workers' job closer; slurmctld checks time limits twice a
     minute.
     """
     ray = torch(bed, "limit", kwok={"stop": "500ms"})
@@ -333,7 +344,7 @@ def test_time_limit_of_one_ends_all(bed):
 
 
 def test_node_failure_of_one_ends_all(bed):
-    """Somebody sets the head's node DOWN: its job is NODE_FAIL, and the workers' pods go, too."""
+    """The head's node is set DOWN: its job is NODE_FAIL, and the workers' pods are deleted, too."""
     ray = torch(bed, "node-fails", kwok={"stop": "500ms"})
     ray.wait_running()
     bed.slurm.run("scontrol", "update", "NodeName=cpu-0", "State=DOWN", "Reason=no power")
@@ -346,8 +357,8 @@ def test_node_failure_of_one_ends_all(bed):
 
 
 def test_preemption_of_one_ends_all(bed):
-    """A pod of a partition that may preempt needs the head's node: it is bound once the head is
-    gone, and the workers' pods go, too."""
+    """A pod of a preempting partition needs the head's node: it is bound when the head is gone, and
+    the workers' pods are deleted, too."""
     ray = torch(bed, "preempted", kwok={"stop": "500ms"})
     ray.wait_running()
     fill(bed, "urgent", 8, spec=ON_CPU, annotations=URGENT)

@@ -1,7 +1,8 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Workloads of unlike roles whose owners go on: they restart, are suspended or resized, make their
-pods one after the other, or go while they wait. Each has the jobs of its components, and no more.
+"""Workloads of different roles whose owners change: they restart, are suspended or resized, create
+their pods one after the other, or are deleted while they wait. Each workload has one job per
+component, and no more.
 
 One node without devices, and two with GPUs and a taint, of eight CPUs each (lib/components.py).
 """
@@ -49,7 +50,9 @@ GATE = {"schedulingGates": [{"name": "kueue.x-k8s.io/admission"}]}
 
 
 def two_pools(name, life=None, more=None, **spec):
-    """A JobSet of a driver in one pool and two workers in the other; more: of both pods' specs."""
+    """A JobSet of a driver in one pool and two workers in the other; more: fields of both pods'
+    specs.
+    """
     kwok, more = life or FOREVER, more or {}
     return job_set(
         name,
@@ -60,7 +63,7 @@ def two_pools(name, life=None, more=None, **spec):
 
 
 def start(bed, manifest):
-    """Creates a JobSet; returns its uid and its three pods, once they are bound as a whole."""
+    """Creates a JobSet; returns its uid and its three pods when they are bound as a whole."""
     uid = create(bed, manifest)["metadata"]["uid"]
     pods = wait_bound(bed, manifest["metadata"]["name"], 3)
     started_whole(bed, pods)
@@ -84,7 +87,7 @@ def remove(bed, kind, name):
 
 
 def test_job_set_restart_keeps_both_allocations(bed):
-    """A worker fails, and failurePolicy makes all Jobs anew: same ranks, nodes and Slurm jobs."""
+    """A worker fails, and failurePolicy recreates all Jobs: same ranks, nodes and Slurm jobs."""
     uid, before = start(bed, two_pools("restart", failurePolicy={"maxRestarts": 2}))
     old = {p["metadata"]["uid"] for p in before.values()}
     bed.kube.wait_phase(next(n for n in before if "workers" in n), "Running")
@@ -101,7 +104,7 @@ def test_job_set_restart_keeps_both_allocations(bed):
 
 
 def test_job_set_suspended_gives_all_back(bed):
-    """Suspending ends both Slurm jobs; resuming makes two others."""
+    """Suspending ends both Slurm jobs; resuming creates two others."""
     uid, _ = start(bed, two_pools("pausing"))
     change(bed, "JobSet", "pausing", {"spec": {"suspend": True}})
     wait_for(
@@ -116,7 +119,9 @@ def test_job_set_suspended_gives_all_back(bed):
 
 
 def test_job_set_succeeds_by_its_policy(bed):
-    """It is done when the driver is, and its workers are stopped: both jobs are COMPLETED."""
+    """The JobSet succeeds when the driver does, and its workers are stopped: both jobs are
+    COMPLETED.
+    """
     policy = {"operator": "Any", "targetReplicatedJobs": ["driver"]}
     uid, pods = start(bed, two_pools("policy", successPolicy=policy))
     driver = next(n for n in pods if "driver" in n)
@@ -135,8 +140,8 @@ def ungate(bed, names):
 
 
 def test_gated_role_keeps_all_waiting(bed):
-    """Both roles are gated, as by Kueue. The workers' gates go first: nothing is asked of Slurm
-    before the driver's is gone.
+    """Both roles are gated, as by Kueue. The workers' gates are removed first: no job is submitted
+    before the driver's gate is removed.
     """
     uid = create(bed, two_pools("gated", life={"run": "1s"}, more=GATE))["metadata"]["uid"]
     names = wait_pods(bed, "gated", 3)
@@ -150,8 +155,8 @@ def test_gated_role_keeps_all_waiting(bed):
 
 
 def test_stages_have_components_of_their_own(bed):
-    """dependsOn Complete: the second stage has unlike roles, so two jobs when the first has
-    ended.
+    """dependsOn Complete: the second stage has different roles, so it gets two jobs when the first
+    has ended.
     """
     later = {"load": "Complete"}
     life = {"kwok": {"run": "1s"}}
@@ -173,8 +178,8 @@ def live_parts(bed, uid):
 
 
 def test_leader_worker_set_recreates_a_group(bed):
-    """A worker's container starts again, so its controller makes the group anew: it runs again,
-    with a job for each component, and the other group is not touched.
+    """A worker's container restarts, so the controller recreates the group: it runs again, with a
+    job per component, and the other group is not touched.
     """
     options = {"replicas": 2, "leader": {"cpu": 2, "spec": ON_CPU}, "cpu": 2, "spec": ON_GPU}
     uid = create(bed, leader_worker_set("again", 3, **options))["metadata"]["uid"]
@@ -197,7 +202,7 @@ def test_leader_worker_set_recreates_a_group(bed):
 
 
 def test_mpi_job_whose_launcher_comes_last(bed):
-    """The launcher needs no GPU, its workers do, and its controller makes it once they are Ready:
+    """The launcher needs no GPU, its workers do, and the controller creates it when they are Ready:
     its nodes are allocated before they are bound, and it is rank 0.
     """
     worker = {"cpu": 2, "devices": {GPU: 2}, "spec": TOLERANT}
@@ -241,7 +246,7 @@ def test_mpi_job_whose_launcher_comes_last(bed):
 
 
 def test_a_pod_is_made_again(bed):
-    """A worker that runs is deleted, and its controller makes another: same rank, node and job."""
+    """A running worker is deleted, and its controller creates another: same rank, node and job."""
     ray = torch(bed, "replace")
     before = ray.wait_running()
     old = ray.workers[1]
@@ -254,7 +259,7 @@ def test_a_pod_is_made_again(bed):
 
 
 def test_owner_goes_while_a_part_is_held(bed):
-    """Both jobs end at once, not when the bounded time is over."""
+    """Both jobs end at once, not after the holding time."""
     fill(bed, "block", 8, 1, spec=ON_CPU)
     ray = torch(bed, "gone")
     ray.wait_job_of("workers", "RUNNING")
@@ -265,7 +270,7 @@ def test_owner_goes_while_a_part_is_held(bed):
 
 
 def test_agent_killed_while_it_binds(bed):
-    """Some of sixty pods are bound: the next agent binds the others, in the same jobs."""
+    """Some of sixty pods are bound: the next agent binds the others, under the same jobs."""
     worker = {"cpu": "200m", "memory": "8Mi", "spec": ON_GPU}
     ray = Ray(bed, "binding", {"cpu": 2, "spec": ON_CPU}, worker, 60)
     bed.kube.wait(ray.bound, "one of them to be bound")
@@ -279,8 +284,9 @@ def test_agent_killed_while_it_binds(bed):
 
 
 def test_resized_while_it_runs(bed):
-    """Roles of little waste share a job. The owner becomes smaller, and by its new size the job
-    would be two: the pods that run keep theirs, with the agent that saw it and with the next one.
+    """Roles that waste little share a job. The owner is scaled down, and for its new size there
+    would be two jobs: the running pods keep theirs, under the agent that saw the change and under
+    the next one.
     """
     ray = Ray(bed, "resized", {"cpu": 1, "spec": TOLERANT}, {"cpu": 4, "spec": TOLERANT}, 4)
     before = ray.wait_running()
@@ -300,8 +306,8 @@ def test_resized_while_it_runs(bed):
 
 
 def test_a_pod_is_made_again_after_a_resize(bed):
-    """The same, and a worker that runs is deleted and made again: it has the place in the job that
-    they share, for nobody else may use that."""
+    """The same, and a running worker is deleted and recreated: it gets its place in the shared job,
+    which no other pod may use."""
     ray = Ray(bed, "smaller", {"cpu": 1, "spec": TOLERANT}, {"cpu": 4, "spec": TOLERANT}, 4)
     ray.wait_running()
     ray.shrink(2)

@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Workloads of unlike roles that wait: nothing of them runs before all of it can, what a part has
-is given back in time, two of them do not wait for each other, and slurmkubed dies meanwhile.
+"""Workloads of different roles that wait: no part runs before all can, an allocation held by a part
+is given back in time, two workloads do not block each other, and slurmkubed dies meanwhile.
 
 One node without devices, and two with GPUs and a taint, of eight CPUs each (lib/components.py).
 """
@@ -28,15 +28,15 @@ from lib.expect import LIVE, fill, wait_no_live_jobs, wait_reason
 from lib.kubelets import end_pod
 from lib.workloads import wait_bound, wait_none
 
-SLACK = 3  # seconds by which Slurm's whole seconds and a busy machine may be off
+SLACK = 3  # seconds of tolerance for Slurm's whole seconds and a busy machine
 
 
 # ---- all or nothing ----
 
 
 def test_nothing_is_held_while_the_largest_waits(bed):
-    """The workers' nodes are in use: they wait in Slurm, the head asks for nothing, and others use
-    its node meanwhile. When there is room all start."""
+    """The workers' nodes are in use: they wait in Slurm, no job is submitted for the head, and
+    others use its node meanwhile. When there is room, all start."""
     fill(bed, "block", 8, 2, spec=ON_GPU)
     ray = torch(bed, "largest")
     ray.wait_job_of("workers", "PENDING")
@@ -50,9 +50,9 @@ def test_nothing_is_held_while_the_largest_waits(bed):
 
 
 def held_beside_a_full_pool(bed, name):
-    """The workers have their allocation, the head waits because a pod has its node. Returns the
-    workload and the workers' job. The pod has a name that no other case gives: kwok may overlook a
-    pod that is made in the moment in which one of its name goes.
+    """The workers have their allocation, and the head waits because a pod uses its node. Returns
+    the workload and the workers' job. That pod has a name that no other case uses: kwok may
+    overlook a pod that is created at the moment when one of the same name is deleted.
     """
     fill(bed, f"block-{name}", 8, 1, spec=ON_CPU)
     ray = torch(bed, name)
@@ -60,7 +60,7 @@ def held_beside_a_full_pool(bed, name):
 
 
 def is_given_back(bed, held):
-    """Fails unless that job ends once the bounded time is over. Returns it."""
+    """Fails unless that job ends when the holding time is over. Returns the job."""
     ended = wait_for(
         lambda: (j := bed.slurm.jobs()[int(held["JobId"])])["JobState"] not in LIVE and j,
         "the allocation to be given back",
@@ -72,9 +72,9 @@ def is_given_back(bed, held):
 
 
 def test_what_is_held_is_given_back(bed):
-    """The head's node is in use: no worker is bound, their nodes are held no longer than
-    limits.components_wait_seconds, and pods that wait for them get them. All start later, with the
-    age of the first job.
+    """The head's node is in use: no worker is bound, their nodes are held for at most
+    limits.components_wait_seconds, and waiting pods get them. All start later, and the new job
+    keeps the first job's age.
     """
     ray, held = held_beside_a_full_pool(bed, "held")
     waits = [bed.kube.create(pod(f"waits-{i}", cpu=8, spec=ON_GPU)) for i in range(2)]
@@ -90,7 +90,7 @@ def test_what_is_held_is_given_back(bed):
 
 
 def test_room_that_comes_while_it_is_held(bed):
-    """The head's node becomes free within the bounded time: the workers keep their allocation."""
+    """The head's node becomes free within the holding time: the workers keep their allocation."""
     ray, held = held_beside_a_full_pool(bed, "soon")
     ray.wait_job_of("head", "PENDING")
     bed.kube.delete("Pod", f"block-{ray.name}-0")
@@ -101,7 +101,9 @@ def test_room_that_comes_while_it_is_held(bed):
 
 
 def test_what_is_held_is_preempted(bed):
-    """No pod ran, so none is deleted: the workload asks again, and starts when there is room."""
+    """No pod ran, so none is deleted: the workload is submitted again, and starts when there is
+    room.
+    """
     ray, held = held_beside_a_full_pool(bed, "overtaken")
     fill(bed, "urgent", 8, 2, spec=ON_GPU, annotations=URGENT)
     equal(bed.slurm.wait_job(int(held["JobId"]), "PREEMPTED")["JobState"], "PREEMPTED")
@@ -114,8 +116,8 @@ def test_what_is_held_is_preempted(bed):
 
 
 def test_nothing_is_held_for_a_role_without_nodes(bed):
-    """No node suits the head: the workers, whose nodes are free, are not submitted. When a node
-    gets the label, all start."""
+    """No node suits the head: the workers are not submitted although their nodes are free. When a
+    node gets the label, all start."""
     ray = Ray(bed, "nowhere", {"cpu": 1, "spec": {"nodeSelector": {"shelf": "top"}}}, WORKER, 4)
     for name in (ray.head, *ray.workers):
         wait_reason(bed, name, "SlurmNoNode")
@@ -126,13 +128,14 @@ def test_nothing_is_held_for_a_role_without_nodes(bed):
 
 
 def pools_of(bed, name, head_cpus, workers, worker):
-    """A workload that needs the one node of its head, and more than half of each GPU node."""
+    """A workload that needs the only node of its head, and more than half of each GPU node."""
     return Ray(bed, name, {"cpu": head_cpus, "spec": ON_CPU}, {**worker, "spec": ON_GPU}, workers)
 
 
 def test_two_compete_for_the_same_pools(bed):
-    """The first asks for the GPU nodes first, the second for the other one, and both get that in
-    the same moment: each has what the other waits for. Both run, one after the other, as a whole.
+    """The first workload is submitted for the GPU nodes first, the second for the other node, and
+    both get those at the same moment: each has what the other waits for. Both run, one after the
+    other, as a whole.
     """
     fill(bed, "gpus", 8, 2, spec=ON_GPU)
     fill(bed, "cpus", 8, 1, spec=ON_CPU)
@@ -157,7 +160,7 @@ def test_two_compete_for_the_same_pools(bed):
 
 
 def test_four_compete_for_the_same_pools(bed):
-    """The same with four that come at once and end by themselves."""
+    """The same with four workloads that arrive at once and end by themselves."""
     short = {"kwok": {"run": "500ms"}}
     rays = []
     for i in range(2):
@@ -188,7 +191,9 @@ def test_four_compete_for_the_same_pools(bed):
 
 
 def test_scancel_of_one_that_waits_ends_all(bed):
-    """The head's job is cancelled while it waits: the workers' allocation goes, and all pods."""
+    """The head's job is cancelled while it waits: the workers' allocation is released, and all pods
+    are deleted.
+    """
     ray, _ = held_beside_a_full_pool(bed, "cancel-waiting")
     bed.slurm.run("scancel", ray.wait_job_of("head", "PENDING")["JobId"])
     wait_none(bed, ray.name)
@@ -198,9 +203,8 @@ def test_scancel_of_one_that_waits_ends_all(bed):
 
 
 def test_hold_of_one_that_waits_stays(bed):
-    """scontrol hold of the head's job, whose node becomes free: what the workers hold is given
-    back, the job that people hold is not asked for anew without their hold, and all start when they
-    release it.
+    """scontrol hold of the head's job, whose node becomes free: the workers' allocation is given
+    back, the held job is not replaced by one without the hold, and all start when it is released.
     """
     ray, held = held_beside_a_full_pool(bed, "people-hold")
     number = ray.wait_job_of("head", "PENDING")["JobId"]
@@ -225,7 +229,7 @@ def kill_agent(bed):
 
 
 def test_agent_killed_while_all_run(bed):
-    """Both jobs and all pods are the same afterwards, and end with their own results."""
+    """Both jobs and all pods are unchanged afterwards, and end with their own results."""
     ray = torch(bed, "runs")
     ray.wait_running()
     kill_agent(bed)
@@ -239,8 +243,9 @@ def test_agent_killed_while_all_run(bed):
 
 
 def test_agent_killed_while_one_has_its_nodes(bed):
-    """One component has its allocation, the other waits, no pod is bound: the next agent goes on
-    with the same jobs, gives back in time, and starts all when there is room."""
+    """One component has its allocation, the other waits, and no pod is bound: the next agent
+    continues with the same jobs, gives the allocation back in time, and starts all when there is
+    room."""
     ray, held = held_beside_a_full_pool(bed, "killed")
     ray.wait_job_of("head", "PENDING")
     kill_agent(bed)
@@ -255,8 +260,8 @@ def test_agent_killed_while_one_has_its_nodes(bed):
 
 
 def test_agent_killed_after_giving_back(bed):
-    """The head's job was cancelled by the agent itself when the workers' allocation was given back:
-    for the next agent that is nobody's wish, and no pod is deleted."""
+    """The agent itself cancelled the head's job when it gave the workers' allocation back. The next
+    agent must not take that for a user's wish, and deletes no pod."""
     ray, held = held_beside_a_full_pool(bed, "returned")
     is_given_back(bed, held)
     kill_agent(bed)
@@ -268,7 +273,9 @@ def test_agent_killed_after_giving_back(bed):
 
 
 def test_agent_killed_while_the_largest_waits(bed):
-    """Only the workers' job is there, pending: the next agent submits the head's when it starts."""
+    """Only the workers' job exists, pending: the next agent submits the head's when that one
+    starts.
+    """
     fill(bed, "block", 8, 2, spec=ON_GPU)
     ray = torch(bed, "queued")
     waiting = ray.wait_job_of("workers", "PENDING")

@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Pods as they come from their controllers: JobSet's and LeaderWorkerSet's own managers,
-Kubernetes' own, and kinds whose pods the tests make themselves.
+"""Pods as created by their controllers: the managers of JobSet and LeaderWorkerSet, Kubernetes' own
+controllers, and the tests themselves for other kinds.
 
 Four simulated nodes of eight CPUs.
 """
@@ -36,7 +36,7 @@ from lib.workloads import (
 FOREVER = {"run": "1h"}
 LAST_NODE = {
     "nodeSelector": {"pool": "last"}
-}  # node-3 alone, while Slurm takes the first node that will do
+}  # node-3 only, whereas Slurm takes the first suitable node
 
 
 def make(bed, manifest, kind=None):
@@ -45,7 +45,7 @@ def make(bed, manifest, kind=None):
 
 
 def finished(bed, uid, state="COMPLETED", count=1):
-    """The Slurm jobs of an object, once each has ended so."""
+    """Waits until all Slurm jobs of an object have this state; returns them."""
     return [
         bed.slurm.wait_job(int(j["JobId"]), state, timeout=60) for j in wait_jobs(bed, uid, count)
     ]
@@ -60,12 +60,12 @@ def cleared(bed, kind, name):
     wait_none(bed, name)
 
 
-# ---- the bed itself ----
+# ---- the test bed itself ----
 
 
 def test_bed_has_the_real_controllers(bed):
-    """JobSet's webhook refuses what its API server's schema lets through; its manager makes pods
-    with its labels.
+    """JobSet's webhook refuses what the CRD's schema accepts, and its manager creates pods with its
+    labels.
     """
     try:
         create(
@@ -89,7 +89,7 @@ def test_bed_has_the_real_controllers(bed):
 
 
 def test_bed_knows_all_kinds(bed):
-    """Also those that only have a CRD, and the API server's own PodGroups, which are off by
+    """Including those that only have a CRD, and the API server's own PodGroups, which are off by
     default.
     """
     for kind in PATHS:
@@ -142,8 +142,9 @@ def test_job_set_of_unlike_roles_is_one_job(bed):
 
 
 def test_excess_of_unlike_roles_is_told(bed):
-    """A driver of three CPUs and two workers of four: three tasks of four, for that wastes little.
-    While it waits each pod says so, when it is bound the first one's event, and skube why.
+    """A driver of three CPUs and two workers of four: three tasks of four, because that wastes
+    little. Each waiting pod reports the excess, then the event of the first pod's binding does, and
+    skube why.
     """
     held = {"slurm-kube.io/hold": "true"}
     excess = (
@@ -183,9 +184,9 @@ def test_excess_of_unlike_roles_is_told(bed):
 
 
 def test_job_set_in_order_does_not_wait_for_itself(bed):
-    """startupPolicy InOrder: the workers' Job is made once the driver is Ready, which it is only
-    when it has been bound. The one Slurm job has room for both, where both may run. Roles of other
-    nodes: test_unlike.
+    """startupPolicy InOrder: the workers' Job is created when the driver is Ready, for which the
+    driver must be bound. The one Slurm job has room for both, on nodes that suit both. For roles on
+    different nodes see test_unlike.
     """
     label_last_node(bed)
     uid = make(
@@ -206,7 +207,7 @@ def test_job_set_in_order_does_not_wait_for_itself(bed):
 
 
 def test_job_set_depends_on_ready(bed):
-    """dependsOn with Ready: as with InOrder, but said by the role that waits."""
+    """dependsOn with Ready: as InOrder, but specified by the role that waits."""
     uid = make(
         bed,
         job_set(
@@ -245,7 +246,7 @@ def test_job_set_depends_on_complete_is_a_job_per_stage(bed):
 
 
 def test_job_set_restart_keeps_the_allocation(bed):
-    """A pod fails, failurePolicy makes all Jobs anew: the new pods come to the same ranks on the
+    """A pod fails, and failurePolicy recreates all Jobs: the new pods get the same ranks on the
     same nodes, in the same Slurm job.
     """
     uid = make(
@@ -282,8 +283,8 @@ def test_job_set_restart_keeps_the_allocation(bed):
 
 
 def test_job_set_suspended_gives_its_nodes_back(bed):
-    """Suspending ends the Slurm job at once, for others may want its nodes: that is how Kueue
-    preempts. Resuming is another Slurm job.
+    """Suspending ends the Slurm job at once, because other workloads may need its nodes: that is
+    how Kueue preempts. Resuming creates another Slurm job.
     """
     uid = make(bed, job_set("pausing", replicated_job("a", 3, cpu=4, kwok=FOREVER)))
     first = job_ids(wait_bound(bed, "pausing", 3))
@@ -299,8 +300,8 @@ def test_job_set_suspended_gives_its_nodes_back(bed):
 
 
 def test_job_set_succeeds_by_its_policy(bed):
-    """successPolicy: it is done when the driver is, and its workers are stopped. The Slurm job is
-    COMPLETED, as the JobSet is.
+    """successPolicy: the JobSet succeeds when the driver does, and its workers are stopped. The
+    Slurm job is COMPLETED, like the JobSet.
     """
     uid = make(
         bed,
@@ -323,8 +324,8 @@ def test_job_set_succeeds_by_its_policy(bed):
 
 
 def test_leader_worker_set_leader_ready(bed):
-    """Workers are made once the leader is Ready. Each group is one Slurm job of its size, the
-    leader its rank 0. Leaders of other nodes: test_unlike.
+    """Workers are created when the leader is Ready. Each group is one Slurm job of its size, with
+    the leader as rank 0. For leaders on other nodes see test_unlike.
     """
     label_last_node(bed)
     uid = make(
@@ -359,17 +360,17 @@ def test_leader_worker_set_leader_ready(bed):
 
 
 def test_leader_worker_set_recreates_a_group(bed):
-    """A worker's container starts again: its controller makes the group anew. It runs again, in the
-    allocation that it had or in another; the other group is not touched.
+    """A worker's container restarts, and the controller recreates the group. It runs again, in its
+    former allocation or in another; the other group is not touched.
     """
     uid = make(bed, leader_worker_set("again", 3, replicas=2, cpu=2))
     before = wait_bound(bed, "again", 6)
     bed.kube.wait_phase(
         "again-1-2", "Running", timeout=60
-    )  # kwok's word comes after the binding, and would undo ours
+    )  # a later status of kwok would undo this test's
     restart_container(
         bed, "again-1-2"
-    )  # a pod that fails may be gone before its controller has looked
+    )  # a failed pod could be gone before its controller has looked
     gone = {p["metadata"]["uid"] for n, p in before.items() if n.startswith("again-1")}
     bed.kube.wait(
         lambda: not gone & {p["metadata"]["uid"] for p in bed.kube.pods("again-").values()},
@@ -391,8 +392,8 @@ def test_leader_worker_set_recreates_a_group(bed):
 
 
 def test_leader_worker_set_with_unlike_leader(bed):
-    """A leader of one CPU and three workers of two: one job, nobody without a place, and it can be
-    scaled down.
+    """A leader of one CPU and three workers of two: one job with room for all, and it can be scaled
+    down.
     """
     uid = make(bed, leader_worker_set("mixed", 4, replicas=2, cpu=2, leader={"cpu": 1}))
     wait_bound(bed, "mixed", 8)
@@ -413,8 +414,8 @@ def grouped(name, group, **options):
 
 
 def test_pod_group_of_at_least_three(bed):
-    """minMember 3: two pods wait and say for what; with the third they are one Slurm job. Two that
-    come later run, too.
+    """minMember 3: two pods wait and give the reason; with the third they are one Slurm job. Two
+    later pods run, too.
     """
     uid = make(
         bed,
@@ -468,7 +469,7 @@ def built_in(name, policy):
 
 
 def test_built_in_pod_group(bed):
-    """The API server's own kind. Its pods may come before it does, and wait; a gang is one Slurm
+    """The API server's own kind. Its pods may be created before it, and wait; a gang is one Slurm
     job.
     """
     for i in range(2):
@@ -497,7 +498,7 @@ def test_built_in_pod_group_that_is_no_gang(bed):
     equal(jobs_of(bed, uid), [])
 
 
-# ---- kinds of Kubeflow and Ray: their pods are made here as their controllers would ----
+# ---- kinds of Kubeflow and Ray: the tests create their pods as their controllers would ----
 
 
 def roles_of(**roles):
@@ -511,9 +512,9 @@ def roles_of(**roles):
 
 
 def test_mpi_job(bed):
-    """Two workers, and a launcher that its controller makes only once they are Ready: one Slurm job
-    of three from the start. The launcher is a Job's pod and rank 0; when it has ended, its
-    controller removes the workers, and the Slurm job is COMPLETED.
+    """Two workers, and a launcher that its controller creates when they are Ready: one Slurm job of
+    three from the start. The launcher is a Job's pod and rank 0; when it has ended, its controller
+    deletes the workers, and the Slurm job is COMPLETED.
     """
     small, large = {"cpu": 1}, {"cpu": 2, "kwok": FOREVER}
     owner = create(
@@ -611,8 +612,8 @@ def _subresources(bed, crd):
 
 
 def test_pytorch_job(bed):
-    """A master and three workers: one Slurm job of four, the master its rank 0 whatever its pod's
-    name.
+    """A master and three workers: one Slurm job of four, with the master as rank 0, whatever its
+    pod's name.
     """
     one = {"cpu": 2, "kwok": {"run": "2s"}}
     owner = create(
@@ -646,7 +647,7 @@ def test_pytorch_job(bed):
 
 
 def test_ray_cluster(bed):
-    """A head and two workers of a group: one Slurm job, though workers have names by chance and no
+    """A head and two workers of a group: one Slurm job, although workers have random names and no
     index.
     """
     group = {
@@ -700,8 +701,8 @@ def test_ray_cluster(bed):
 
 
 def test_train_job(bed):
-    """TrainJob's controller makes a JobSet, which is the gang; an option on the TrainJob holds for
-    its pods.
+    """TrainJob's controller creates a JobSet, which is the gang; an option on the TrainJob applies
+    to its pods.
     """
     train = create(
         bed,
@@ -720,7 +721,7 @@ def test_train_job(bed):
     delete(bed, "TrainJob", "tune")
 
 
-# ---- pods that run alone, with what their owners say ----
+# ---- standalone pods that inherit options from their owners ----
 
 
 def deployment(kind, name, pods, comment):
@@ -744,7 +745,7 @@ def comments_of(bed, pods):
 
 
 def test_deployment_and_stateful_set(bed):
-    """Each pod is a Slurm job of its own, with the options of its owner's owner: Deployment,
+    """Each pod has its own Slurm job, with the options of its owner's owner: Deployment,
     ReplicaSet, pod.
     """
     for kind, name in (("Deployment", "web"), ("StatefulSet", "db")):
@@ -756,8 +757,8 @@ def test_deployment_and_stateful_set(bed):
 
 
 def test_cron_job(bed):
-    """A Job that a CronJob made: its pod inherits the CronJob's option, and the Job's own wins
-    where both have one.
+    """A Job created by a CronJob: its pod inherits the CronJob's option, and the Job's own option
+    wins where both have one.
     """
     create(
         bed,
@@ -788,7 +789,7 @@ def test_cron_job(bed):
 
 
 def test_gated_pods_are_left_alone(bed):
-    """As Kueue gates them: no Slurm job, no condition of ours, until the gate is removed."""
+    """Gated as by Kueue: no Slurm job and no condition of ours until the gate is removed."""
     create(
         bed,
         pod(
@@ -808,7 +809,7 @@ def test_gated_pods_are_left_alone(bed):
 
 
 def test_gated_gang_starts_when_its_gates_are_removed(bed):
-    """A JobSet whose pods are gated: nothing is asked of Slurm before the last gate is gone."""
+    """A JobSet whose pods are gated: no job is submitted before the last gate is removed."""
     gate = {"schedulingGates": [{"name": "kueue.x-k8s.io/admission"}]}
     uid = make(bed, job_set("quota", replicated_job("a", 2, kwok={"run": "1s"}, spec=gate)))
     names = list(wait_pods(bed, "quota", 2))
