@@ -165,7 +165,7 @@ void each_replica_of_a_leader_worker_set_is_a_gang()
 	CHECK(as<InGang>(worker)->index == 2U);
 }
 
-/* The pod's own word, that of its owners, the owner's policy. */
+/* The pod's own option comes first, then its owner's, then whether the owner replaces pods. */
 void who_says_that_components_end_together()
 {
 	using Options = std::map<std::string, std::string>;

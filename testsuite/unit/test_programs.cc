@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Programs that skube runs: their output, their end. */
+/* Programs that skube runs: their output and how they end. */
 #include "src/skube/programs.h"
 #include "testsuite/unit/check.h"
 
@@ -25,7 +25,7 @@ void what_cannot_be_run_or_fails_is_an_error()
 	CHECK(!fails.ok() && fails.error().code == Errc::invalid);
 }
 
-/* It ends, though nobody reads the rest. */
+/* The program ends although its remaining output is not read. */
 void too_much_output_is_an_error()
 {
 	const auto endless = output_of({"cat", "/dev/zero"});

@@ -159,7 +159,7 @@ void the_end_of_one_job_ends_all()
 	}
 }
 
-/* The workers are made anew under the head that runs on; also with another agent. */
+/* The workers are recreated while the head runs on; the same under another agent. */
 void the_end_of_one_job_is_its_own_where_the_owner_says_so()
 {
 	for (const bool is_new_agent : {false, true}) {

@@ -402,8 +402,8 @@ PriorityMaxAge=10-0
 
 
 def the_age_of_a_job_that_was_given_back_is_kept(fixture, peer):
-    """In the proportion of priority/multifactor, over a restart, and beside a factor that the
-    site's script gives.
+    """The age counts according to priority/multifactor, even after a restart, and is added to a
+    factor that the site's script sets.
     """
     del peer
     factor = "\tjob.site_factor = 1000" if fixture.has_plugin("job_submit_lua.so") else ""

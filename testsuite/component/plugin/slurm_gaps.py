@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What Slurm's own external nodes and jobs leave open (25.05 to 26.05; each version other things),
-and the same for emulated ones: the keeper repairs it. A test that cannot apply to this Slurm says
-why.
+"""Gaps in Slurm's own support for external nodes and jobs (25.05 to 26.05, each version different
+ones), and in that for emulated ones, which the keeper closes. A test that cannot apply to this
+Slurm gives the reason.
 """
 import signal
 import socket
@@ -77,7 +77,7 @@ def room_that_a_cancelled_job_leaves_is_used_at_once(fixture, peer):
 
 
 def a_long_queue_of_native_jobs_hides_nobody(fixture, peer):
-    """Slurm's short pass ends after 100 jobs; these wait for a node that is down, and are older."""
+    """Slurm's short pass ends after 100 jobs; these are older, and wait for a node that is down."""
     queue = fixture.alloc("submit", "partition=native", "threads=4", "count=50")
     assert len(queue) == 200 and all(a.ok for a in queue), [vars(a) for a in queue if not a.ok]
     delays = []
@@ -144,8 +144,8 @@ def a_node_made_again_is_shared_as_before(fixture, peer):
 
 
 def out_of_use(fixture, peer):
-    """k1 drained, k2 down; k3 was drained and came back in the middle of its work, which leaves the
-    reason's text where Slurm clears none. A job waits for k1.
+    """k1 is drained, k2 is down; k3 was drained and brought back while its job ran, after which
+    Slurm may keep the text of the reason. A job waits for k1.
     """
     before = len(peer.lines)
     job = fixture.submit(marker(f"busy-{time.monotonic_ns()}"), node="k3").job
@@ -156,7 +156,7 @@ def out_of_use(fixture, peer):
     assert peer.wait("node", name="k1", drain=True, after=before) and peer.wait(
         "node", name="k2", base="down", after=before
     ), "the keeper has not looked"
-    time.sleep(0.5)  # as people do; the keeper looks every 100 ms
+    time.sleep(0.5)  # as after an administrator's commands; the keeper looks every 100 ms
     return job, fixture.submit(marker(f"waits-{time.monotonic_ns()}"), node="k1").job
 
 
@@ -180,7 +180,8 @@ def stayed_out_of_use(fixture, peer, job, waiting):
     for node in ("k1", "k2"):
         update(fixture, node, "state=resume")
     is_idle(fixture, "k1", "k2", "k3")
-    # or the next test drains it again before the keeper has looked, and nothing has changed
+    # otherwise the next test could drain k1 again before the keeper has looked, and would see no
+    # change
     assert eventually(
         lambda: not peer.last("node", name="k1")[1]["drain"]
         and peer.last("node", name="k2")[1]["base"] == "idle"
@@ -188,8 +189,8 @@ def stayed_out_of_use(fixture, peer, job, waiting):
 
 
 def a_native_job_astray_on_an_external_node_leaves_it_in_service(fixture, peer):
-    """A partition of both kinds: native Slurm keeps batch jobs off external nodes; an emulated one
-    starts them, and nobody is there.
+    """A partition with both kinds of nodes: native Slurm keeps batch jobs off external nodes; with
+    emulated ones it starts such a job, although no slurmd runs there.
     """
     job = fixture.command(
         "sbatch",
@@ -247,7 +248,7 @@ def drain_and_down_outlive_a_reconfigure(fixture, peer):
     fixture.reconfigure()
     stayed_out_of_use(fixture, peer, *jobs)
     restart(fixture, peer)
-    is_idle(fixture, "k1", "k2", "k3")  # what people brought back is not taken out again
+    is_idle(fixture, "k1", "k2", "k3")  # what administrators brought back stays in service
 
 
 def a_restart_leaves_no_marks_on_nodes(fixture, peer):
@@ -279,7 +280,7 @@ def devices_keep_their_numbers_over_a_restart(fixture, peer):
 
 
 def ended_jobs_leave_no_errors_in_the_log(fixture, peer):
-    """slurmctld tells each node of an ended job to end it, and logs an error where nobody
+    """slurmctld asks each node of an ended job to end it, and logs an error if no daemon
     answers.
     """
     if fixture.is_native():
@@ -309,7 +310,7 @@ def stat(peer, name):
 
 
 def seconds_until_closed(fixture):
-    """Of a connection by root whose message is none."""
+    """How long root's connection stays open after an invalid message, in seconds."""
     with socket.create_connection(("127.0.0.1", fixture.sink), 30) as probe:
         began = time.monotonic()
         probe.sendall(b"x" * 64)
@@ -353,7 +354,7 @@ print(closed)
 
 
 def nobody_floods_the_sink_with_forged_messages(fixture, peer):
-    """Each would cost munged a request, the log some lines, and Slurm a rest of 10 ms."""
+    """Each message would cost a request to munged, some lines of log and a pause of 10 ms."""
     version = {(22, 5): 38, (23, 2): 39, (23, 11): 40, (24, 5): 41, (24, 11): 42, (25, 5): 43}.get(
         fixture.version, 44
     ) << 8
@@ -400,7 +401,9 @@ while time.monotonic() < until:
 
 
 def those_who_may_not_speak_do_not_keep_others_from_the_sink(fixture, peer):
-    """More connections come than the sink can refuse, so there is always one more to accept."""
+    """More connections arrive than the sink can refuse, so there is always another one to
+    accept.
+    """
     before = stat(peer, "sink_refused")
     crowd = subprocess.Popen(
         [
@@ -424,8 +427,8 @@ def those_who_may_not_speak_do_not_keep_others_from_the_sink(fixture, peer):
 
 
 def a_node_with_a_slurmd_is_not_ours_for_its_feature(fixture, peer):
-    """Anybody may have called a feature kube. n9 looks like a real node: Slurm alone says what
-    becomes of it.
+    """A site may use a feature named kube for other nodes. n9 looks like a real node, so only Slurm
+    decides about its state.
     """
     nodes = fixture.options["nodes"]
     fixture.write_conf(

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""test_skube [BUILD_DIR]: the command skube against a peer with given answers. Prints TAP.
+"""test_skube.py [BUILD_DIR]: the command skube against a peer with given answers. Prints TAP.
 
 The answers are those of doc/design/protocol.md section 3. The end-to-end tests check that the real
 agent sends the same.
