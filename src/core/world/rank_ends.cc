@@ -15,8 +15,8 @@ namespace slurmkube::core
 namespace
 {
 
-/* Creation of the oldest of their pods that live, seconds since the epoch; the largest number if none
- * does. */
+/* Creation of the oldest of their pods that live, seconds since the epoch; the largest number if
+ * none does. */
 std::int64_t first_live_created(const State &state, const std::vector<PodUid> &keys)
 {
 	std::int64_t first = std::numeric_limits<std::int64_t>::max();
