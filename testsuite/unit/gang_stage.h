@@ -14,7 +14,7 @@ namespace slurmkube::check
 inline constexpr std::int64_t k_mib = 1 << 20;
 inline Resources size(std::int64_t milli_cpu, std::int64_t mib)
 {
-	return {.milli_cpu = milli_cpu, .memory_bytes = mib * k_mib, .pods = 1, .extended = {}};
+	return make_requests(milli_cpu, mib * k_mib);
 }
 
 inline std::vector<NodeAllocation> nodes(
@@ -22,15 +22,14 @@ inline std::vector<NodeAllocation> nodes(
 {
 	std::vector<NodeAllocation> out;
 	for (const auto &[name, cpus] : list)
-		out.push_back(
-			{.node = name, .cpus = cpus, .core_ids = "", .memory_mib = 0, .gres = {}});
+		out.push_back(make_allocation(name, cpus));
 	return out;
 }
 
 /* Four nodes of eight CPUs, one Indexed Job, and a clock. */
 struct GangStage {
 	World world;
-	Now now{.mono_us = 100 * k_second, .wall_s = 1'000'000};
+	Now now = k_start;
 	Owner job;
 
 	explicit GangStage(std::uint32_t pods, Resources each = size(4000, 64),
@@ -62,12 +61,9 @@ struct GangStage {
 
 	[[nodiscard]] Pod pod(std::uint32_t index, const std::string &life = "") const
 	{
-		Pod p;
-		p.uid = {"u" + std::to_string(index) + life};
-		p.name_space = "a";
-		p.name = "train-" + std::to_string(index) + life;
+		Pod p = make_pod("a", "train-" + std::to_string(index) + life,
+			"u" + std::to_string(index) + life, job.roles.front().each);
 		p.created = now.wall_s;
-		p.requests = job.roles.front().each;
 		p.labels = {{"batch.kubernetes.io/job-completion-index", std::to_string(index)}};
 		p.controller = OwnerRef{"batch/v1", "Job", "train", "train-uid"};
 		return p;
@@ -84,15 +80,8 @@ struct GangStage {
 	[[nodiscard]] SlurmJob running(std::vector<NodeAllocation> on, std::uint32_t attempt = 1,
 		std::uint32_t id = 7) const
 	{
-		SlurmJob j;
-		j.id = {id};
-		j.marker = {.cluster = "main",
-			.name_space = "a",
-			.name = "train",
-			.kind = "Job",
-			.uid = "train-uid",
-			.attempt = attempt};
-		j.state = on.empty() ? JobState::pending : JobState::running;
+		SlurmJob j = make_job(id, make_marker("a", "train", "Job", "train-uid", attempt),
+			on.empty() ? JobState::pending : JobState::running);
 		j.nodes = std::move(on);
 		return j;
 	}
@@ -136,11 +125,7 @@ struct GangStage {
 		world.observe(core::PodSeen{p}, now);
 	}
 
-	void pass(std::int64_t us)
-	{
-		now.mono_us += us;
-		now.wall_s += us / k_second;
-	}
+	void pass(std::int64_t us) { advance(now, us); }
 };
 
 template <class T>

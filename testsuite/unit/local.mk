@@ -1,6 +1,7 @@
 # One CUnit program a module; each fragment adds to TESTS and check_PROGRAMS.
 check_LTLIBRARIES += libcheck.la
 libcheck_la_SOURCES = \
+	%D%/builders.h \
 	%D%/check.cc \
 	%D%/check.h \
 	%D%/world_facts.h \

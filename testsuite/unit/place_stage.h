@@ -18,7 +18,7 @@ using namespace slurmkube::core;
  * zone b. */
 struct PlaceStage {
 	World world;
-	Now now{.mono_us = 100 * k_second, .wall_s = 1'000'000};
+	Now now = k_start;
 
 	PlaceStage() : world(settings())
 	{
@@ -53,12 +53,9 @@ struct PlaceStage {
 
 	static Pod pod(const std::string &uid)
 	{
-		Pod p;
-		p.uid = {uid};
-		p.name_space = "default";
-		p.name = "pod-" + uid;
+		Pod p = make_pod("default", "pod-" + uid, uid);
 		p.labels = {{"app", "web"}};
-		p.requests = {.milli_cpu = 1000, .memory_bytes = 0, .pods = 1, .extended = {}};
+		p.requests = make_requests(1000);
 		return p;
 	}
 
@@ -114,15 +111,7 @@ struct PlaceStage {
 
 	void end_job(const std::string &uid, std::uint32_t id, JobState state = JobState::failed)
 	{
-		SlurmJob j;
-		j.id = {id};
-		j.marker = {.cluster = "main",
-			.name_space = "default",
-			.name = "pod-" + uid,
-			.kind = "Pod",
-			.uid = uid,
-			.attempt = 1};
-		j.state = state;
+		SlurmJob j = make_job(id, make_marker("default", "pod-" + uid, "Pod", uid), state);
 		world.observe(JobSeen{j}, now);
 	}
 

@@ -21,10 +21,7 @@ KubeNode node(const std::string &name, std::map<std::string, std::string> labels
 
 Pod pod_with(std::vector<PodClaim> claims)
 {
-	Pod p;
-	p.uid = {"u"};
-	p.name_space = "default";
-	p.name = "p";
+	Pod p = make_pod("default", "p", "u");
 	p.constraints.claims = std::move(claims);
 	return p;
 }

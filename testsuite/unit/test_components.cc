@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which roles of a workload share a job. */
 #include "src/core/gang/components.h"
+#include "testsuite/unit/builders.h"
 #include "testsuite/unit/check.h"
 
 using namespace slurmkube;
@@ -16,8 +17,7 @@ Role role(const char *name, std::uint32_t pods, std::int64_t milli_cpu, std::int
 	const SchedulingConstraints &constraints = {})
 {
 	Pod pod;
-	pod.requests = {
-		.milli_cpu = milli_cpu, .memory_bytes = gib * k_gib, .pods = 1, .extended = {}};
+	pod.requests = make_requests(milli_cpu, gib * k_gib);
 	pod.constraints = constraints;
 	return {.name = name,
 		.pods = pods,

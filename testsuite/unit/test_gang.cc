@@ -629,11 +629,7 @@ void a_pod_group_waits_for_its_minimum()
 	stage.job.roles.clear();
 	stage.job.minimum = 3;
 	const auto member = [&](const char *name) {
-		Pod p;
-		p.uid = {name};
-		p.name_space = "a";
-		p.name = name;
-		p.requests = size(1000, 64);
+		Pod p = make_pod("a", name, name, size(1000, 64));
 		p.labels = {{"scheduling.x-k8s.io/pod-group", "group"}};
 		return p;
 	};

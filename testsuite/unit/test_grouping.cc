@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which pods run alone and which run in a gang, by their labels and owners. */
 #include "src/core/gang/grouping.h"
+#include "testsuite/unit/builders.h"
 #include "testsuite/unit/check.h"
 
 using namespace slurmkube;
 using namespace slurmkube::core;
+using namespace slurmkube::check;
 
 namespace
 {
@@ -41,10 +43,7 @@ OwnerRef ref_of(const Owner &owner)
 
 Pod pod_of(std::optional<OwnerRef> controller, std::map<std::string, std::string> labels = {})
 {
-	Pod pod;
-	pod.uid = {"p"};
-	pod.name_space = "a";
-	pod.name = "p";
+	Pod pod = make_pod("a", "p", "p");
 	pod.controller = std::move(controller);
 	pod.labels = std::move(labels);
 	return pod;

@@ -3,10 +3,12 @@
 #include "src/core/policy/identity_rules.h"
 #include "src/core/translate/translate.h"
 #include "src/core/world/world.h"
+#include "testsuite/unit/builders.h"
 #include "testsuite/unit/check.h"
 
 using namespace slurmkube;
 using namespace slurmkube::core;
+using namespace slurmkube::check;
 
 namespace
 {
@@ -239,10 +241,7 @@ World world_with(std::vector<NamespaceRule> rules)
 	settings.policy.cluster = "main";
 	settings.policy.namespaces = std::move(rules);
 	World world(settings);
-	Pod pod;
-	pod.uid = {"u"};
-	pod.name_space = "lab";
-	pod.name = "p";
+	Pod pod = make_pod("lab", "p", "u");
 	world.observe(PodSeen{pod}, at(1));
 	world.observe(PodsListed{{"u"}}, at(1));
 	world.observe(NodesListed{{}});

@@ -4,6 +4,7 @@
 #include "src/core/options/timelimit.h"
 #include "src/core/reconcile/report.h"
 #include "src/core/translate/translate.h"
+#include "testsuite/unit/builders.h"
 #include "testsuite/unit/check.h"
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 
 using namespace slurmkube;
 using namespace slurmkube::core;
+using namespace slurmkube::check;
 
 namespace
 {
@@ -49,15 +51,9 @@ Rights all_rights()
 
 Result<JobSpec> with(Annotations annotations, Rights rights = {})
 {
-	Pod pod;
-	pod.uid = {"u"};
-	pod.name_space = "a";
-	pod.name = "p";
+	Pod pod = make_pod("a", "p", "u");
 	pod.created = k_created;
-	pod.requests = {.milli_cpu = 2000,
-		.memory_bytes = std::int64_t{1} << 30,
-		.pods = 1,
-		.extended = {}};
+	pod.requests = make_requests(2000, std::int64_t{1} << 30);
 	pod.annotations = std::move(annotations);
 	return translate(pod, policy(std::move(rights)), 1);
 }
@@ -366,10 +362,7 @@ Result<JobSpec> of_class(const char *name, Annotations annotations = {})
 	p.priority_classes = {{.name = "urgent", .qos = "high", .nice = -10},
 		{.name = "root", .qos = "admin", .nice = 0},
 		{.name = "later", .qos = "", .nice = 50}};
-	Pod pod;
-	pod.uid = {"u"};
-	pod.name_space = "a";
-	pod.name = "p";
+	Pod pod = make_pod("a", "p", "u");
 	pod.priority_class = name;
 	pod.annotations = std::move(annotations);
 	return translate(pod, p, 1);

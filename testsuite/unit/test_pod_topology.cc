@@ -2,10 +2,12 @@
 /* pod_topology.h rule by rule, as tables; testsuite/component/oracle compares the whole with
  * kube-scheduler's own code. */
 #include "src/core/placement/pod_topology.h"
+#include "testsuite/unit/builders.h"
 #include "testsuite/unit/check.h"
 
 using namespace slurmkube;
 using namespace slurmkube::core;
+using namespace slurmkube::check;
 
 namespace
 {
@@ -23,10 +25,7 @@ KubeNode node(const std::string &name, std::map<std::string, std::string> labels
 
 Pod pod(const std::string &name = "p", const std::string &app = "web")
 {
-	Pod p;
-	p.uid = {name};
-	p.name_space = "default";
-	p.name = name;
+	Pod p = make_pod("default", name, name);
 	p.labels = {{"app", app}};
 	return p;
 }

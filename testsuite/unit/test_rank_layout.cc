@@ -25,8 +25,7 @@ GangShape tasks_of(std::uint32_t tasks, std::uint32_t cpus, std::uint64_t memory
 NodeAllocation share(const char *node, std::uint32_t cpus, std::uint64_t memory_mib,
 	std::uint64_t gpus = 0, const char *type = "")
 {
-	NodeAllocation out{
-		.node = node, .cpus = cpus, .core_ids = "", .memory_mib = memory_mib, .gres = {}};
+	NodeAllocation out = make_allocation(node, cpus, memory_mib);
 	if (gpus > 0)
 		out.gres.push_back({"gpu", type, gpus, ""});
 	return out;

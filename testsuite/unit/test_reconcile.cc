@@ -5,22 +5,21 @@
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/reconcile.h"
 #include "src/core/reconcile/stage.h"
+#include "testsuite/unit/builders.h"
 #include "testsuite/unit/check.h"
 
 #include <optional>
 
 using namespace slurmkube;
 using namespace slurmkube::core;
+using namespace slurmkube::check;
 
 namespace
 {
 
 Pod pod_in(PodSide side)
 {
-	Pod pod;
-	pod.uid = {"u1"};
-	pod.name_space = "default";
-	pod.name = "p";
+	Pod pod = make_pod("default", "p", "u1");
 	switch (side) {
 	case PodSide::absent:
 	case PodSide::waiting:
@@ -58,8 +57,7 @@ SlurmJob job_in(JobSide side)
 		: side == JobSide::allocated ? JobState::running
 					     : JobState::cancelled;
 	if (side == JobSide::allocated)
-		job.nodes = {
-			{.node = "n1", .cpus = 2, .core_ids = "", .memory_mib = 0, .gres = {}}};
+		job.nodes = {make_allocation("n1", 2)};
 	return job;
 }
 

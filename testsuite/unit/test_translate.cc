@@ -4,10 +4,12 @@
 #include "src/core/model/outcome.h"
 #include "src/core/options/timelimit.h"
 #include "src/core/translate/translate.h"
+#include "testsuite/unit/builders.h"
 #include "testsuite/unit/check.h"
 
 using namespace slurmkube;
 using namespace slurmkube::core;
+using namespace slurmkube::check;
 
 namespace
 {
@@ -34,14 +36,8 @@ Policy policy()
 
 Pod pod(std::map<std::string, std::string> annotations = {}, const char *name_space = "physics")
 {
-	Pod p;
-	p.uid = {"u-1"};
-	p.name_space = name_space;
-	p.name = "train-0";
-	p.requests = {.milli_cpu = 1500,
-		.memory_bytes = (std::int64_t{100} << 20) + 1,
-		.pods = 1,
-		.extended = {}};
+	Pod p = make_pod(
+		name_space, "train-0", "u-1", make_requests(1500, (std::int64_t{100} << 20) + 1));
 	p.annotations = std::move(annotations);
 	return p;
 }

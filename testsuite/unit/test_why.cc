@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/inspect/why.h"
+#include "testsuite/unit/builders.h"
 #include "testsuite/unit/check.h"
 
 using namespace slurmkube;
 using namespace slurmkube::core;
+using namespace slurmkube::check;
 
 namespace
 {
@@ -15,14 +17,7 @@ constexpr Now at(std::int64_t seconds)
 
 Pod pod()
 {
-	Pod p;
-	p.uid = {"u-1"};
-	p.name_space = "lab";
-	p.name = "p";
-	p.requests = {.milli_cpu = 2000,
-		.memory_bytes = std::int64_t{512} << 20,
-		.pods = 1,
-		.extended = {}};
+	Pod p = make_pod("lab", "p", "u-1", make_requests(2000, std::int64_t{512} << 20));
 	return p;
 }
 
@@ -68,19 +63,10 @@ World world(std::optional<Pod> seen = pod(), bool with_link = true)
 
 SlurmJob job(JobState state)
 {
-	SlurmJob j;
-	j.id = {12};
-	j.marker = {.cluster = "main",
-		.name_space = "lab",
-		.name = "p",
-		.kind = "Pod",
-		.uid = "u-1",
-		.attempt = 1};
-	j.state = state;
+	SlurmJob j = make_job(12, make_marker("lab", "p", "Pod", "u-1"), state);
 	j.priority = 4711;
 	if (state == JobState::running)
-		j.nodes = {
-			{.node = "n1", .cpus = 2, .core_ids = "", .memory_mib = 512, .gres = {}}};
+		j.nodes = {make_allocation("n1", 2, 512)};
 	return j;
 }
 
@@ -278,12 +264,7 @@ void a_member_tells_of_the_job_of_its_gang()
 	(void)w.take_actions(at(2));
 	CHECK_EQUAL(line(w, "waits for"), "slurmctld's answer to the submission");
 	SlurmJob j = job(JobState::pending);
-	j.marker = {.cluster = "main",
-		.name_space = "lab",
-		.name = "train",
-		.kind = "Job",
-		.uid = "job-1",
-		.attempt = 1};
+	j.marker = make_marker("lab", "train", "Job", "job-1");
 	j.reason = "Resources";
 	w.answer(SubmitAnswered{{"job-1"}, Submitted{.job = j.id, .node = ""}}, at(2));
 	w.observe(JobSeen{j}, at(2));

@@ -14,7 +14,7 @@ namespace
 /* Nodes n1 and n2; the storage classes "local" and "late" wait for the first consumer. */
 struct Stage {
 	World world;
-	Now now{.mono_us = 100 * k_second, .wall_s = 1'000'000};
+	Now now = k_start;
 	std::string text; /* of the last report */
 
 	Stage() : world(settings())
@@ -53,11 +53,7 @@ struct Stage {
 
 	static Pod pod(const std::string &uid)
 	{
-		Pod p;
-		p.uid = {uid};
-		p.name_space = "default";
-		p.name = "pod-" + uid;
-		p.requests = {.milli_cpu = 1000, .memory_bytes = 0, .pods = 1, .extended = {}};
+		Pod p = make_pod("default", "pod-" + uid, uid, make_requests(1000));
 		p.constraints.claims = {{"c", false}};
 		return p;
 	}
@@ -106,21 +102,9 @@ struct Stage {
 	void tell_job(const std::string &uid, std::uint32_t id, JobState state,
 		const std::string &node = "")
 	{
-		SlurmJob j;
-		j.id = {id};
-		j.marker = {.cluster = "main",
-			.name_space = "default",
-			.name = "pod-" + uid,
-			.kind = "Pod",
-			.uid = uid,
-			.attempt = 1};
-		j.state = state;
+		SlurmJob j = make_job(id, make_marker("default", "pod-" + uid, "Pod", uid), state);
 		if (!node.empty())
-			j.nodes = {{.node = node,
-				.cpus = 1,
-				.core_ids = "0",
-				.memory_mib = 64,
-				.gres = {}}};
+			j.nodes = {make_allocation(node, 1, 64, "0")};
 		world.observe(core::JobSeen{j}, now);
 	}
 

@@ -28,11 +28,7 @@ void make_pod_group(Stage &stage, std::uint32_t minimum)
 
 Pod loose(const std::string &name, std::int64_t milli_cpu = 4000)
 {
-	Pod p;
-	p.uid = {name};
-	p.name_space = "a";
-	p.name = name;
-	p.requests = size(milli_cpu, 64);
+	Pod p = make_pod("a", name, name, size(milli_cpu, 64));
 	p.labels = {{"scheduling.x-k8s.io/pod-group", "group"}};
 	return p;
 }
@@ -207,12 +203,7 @@ void a_pod_with_a_job_of_its_own_keeps_it()
 	for (const OwnerId &id : stage.world.take_questions(stage.now))
 		stage.world.observe(OwnerSeen{id, std::optional<Owner>(stage.job)}, stage.now);
 	SlurmJob own = stage.running(nodes({{"n3", 4}}), 1, 9);
-	own.marker = {.cluster = "main",
-		.name_space = "a",
-		.name = "b",
-		.kind = k_pod_kind,
-		.uid = "b",
-		.attempt = 1};
+	own.marker = make_marker("a", "b", k_pod_kind, "b");
 	stage.connect({group_job(stage, nodes({{"n1", 8}})), own});
 	const auto binds = only<Bind>(stage.take());
 	REQUIRE(binds.size() == 3);
@@ -228,7 +219,7 @@ void a_pod_that_was_bound_alone_joins_no_gang()
 	Pod pod = stage.pod(0);
 	pod.node_name = "n1";
 	pod.phase = PodPhase::succeeded;
-	pod.annotations = {{names::k_allocation_job_id, "9"}, {names::k_allocation_attempt, "1"}};
+	pod.annotations = allocation_annotations(9);
 	stage.world.observe(PodSeen{pod}, stage.now);
 	(void)stage.take();
 	CHECK(!stage.world.state().pods.at(pod.uid).component);
@@ -254,12 +245,7 @@ void pods_that_run_alone_count_for_the_minimum()
 	Stage stage(1);
 	make_pod_group(stage, 2);
 	SlurmJob own = stage.running(nodes({{"n3", 4}}), 1, 9);
-	own.marker = {.cluster = "main",
-		.name_space = "a",
-		.name = "b",
-		.kind = k_pod_kind,
-		.uid = "b",
-		.attempt = 1};
+	own.marker = make_marker("a", "b", k_pod_kind, "b");
 	stage.connect({own});
 	stage.world.observe(PodSeen{loose("b")}, stage.now);
 	(void)stage.take();
@@ -530,7 +516,7 @@ void a_gang_gives_way_to_a_pod_that_runs_without_a_job()
 	runs.labels.clear();
 	runs.node_name = "n1";
 	runs.phase = PodPhase::running;
-	runs.annotations = {{names::k_allocation_job_id, "5"}, {names::k_allocation_attempt, "1"}};
+	runs.annotations = allocation_annotations(5);
 	stage.world.observe(PodSeen{runs}, stage.now);
 	stage.all_pods(2);
 	(void)stage.take();
@@ -538,12 +524,7 @@ void a_gang_gives_way_to_a_pod_that_runs_without_a_job()
 		SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, stage.now);
 	stage.world.observe(JobSeen{stage.running(nodes({{"n1", 8}}))}, stage.now);
 	SlurmJob again = stage.running({}, 2, 8);
-	again.marker = {.cluster = "main",
-		.name_space = "a",
-		.name = "alone",
-		.kind = k_pod_kind,
-		.uid = "alone",
-		.attempt = 2};
+	again.marker = make_marker("a", "alone", k_pod_kind, "alone", 2);
 	again.nodes.clear();
 	again.state = JobState::pending;
 	stage.world.observe(JobSeen{again}, stage.now);
@@ -576,12 +557,7 @@ void a_pod_gives_way_to_a_gang_that_runs_without_a_job()
 		SubmitAnswered{{"alone"}, Submitted{.job = {9}, .node = "n1", .cpus = 8}},
 		stage.now);
 	SlurmJob its = stage.running(nodes({{"n1", 8}}), 1, 9);
-	its.marker = {.cluster = "main",
-		.name_space = "a",
-		.name = "alone",
-		.kind = k_pod_kind,
-		.uid = "alone",
-		.attempt = 1};
+	its.marker = make_marker("a", "alone", k_pod_kind, "alone");
 	stage.world.observe(JobSeen{its}, stage.now);
 	CHECK(only<Bind>(stage.take()).empty());
 	stage.pass(4 * k_second);

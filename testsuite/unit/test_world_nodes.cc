@@ -15,7 +15,7 @@ namespace
 /* Nodes n0, n1, ... in Kubernetes and in Slurm, and a Slurm that carries out each request. */
 struct Cluster {
 	World world;
-	Now now{.mono_us = 100 * k_second, .wall_s = 1'000'000};
+	Now now = k_start;
 	std::map<std::string, SlurmNode> slurm;
 	std::set<std::string> unready; /* nodes that the API server reports as NotReady */
 	std::set<std::string> gone;    /* nodes that the API server does not have */
@@ -125,16 +125,11 @@ struct Cluster {
 
 	Pod pod(const std::string &uid, const std::string &node) const
 	{
-		Pod p;
-		p.uid = {uid};
-		p.name_space = "default";
-		p.name = "pod-" + uid;
-		p.requests = {.milli_cpu = 1000, .memory_bytes = 0, .pods = 1, .extended = {}};
+		Pod p = make_pod("default", "pod-" + uid, uid, make_requests(1000));
 		p.node_name = node;
 		p.phase = node.empty() ? PodPhase::pending : PodPhase::running;
 		if (!node.empty())
-			p.annotations = {{names::k_allocation_job_id, "7"},
-				{names::k_allocation_attempt, "1"}};
+			p.annotations = allocation_annotations(7);
 		return p;
 	}
 

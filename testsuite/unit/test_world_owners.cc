@@ -19,7 +19,7 @@ const OwnerId k_set{"jobset.x-k8s.io/v1alpha2", "JobSet", "default", "set"},
  * clock that tests move. */
 struct Stage {
 	World world;
-	Now now{.mono_us = 100 * k_second, .wall_s = 1'000'000};
+	Now now = k_start;
 	std::map<OwnerId, Owner> served; /* what the API server has */
 	std::vector<OwnerId> asked;
 	std::uint32_t last_job = 6;
@@ -91,11 +91,7 @@ struct Stage {
 	/* The pod with this index, of the Job with this uid. */
 	Pod pod(const std::string &uid, int index, const std::string &job_uid = "job-1") const
 	{
-		Pod p;
-		p.uid = {uid};
-		p.name_space = "default";
-		p.name = "set-a-0-" + uid;
-		p.requests = {.milli_cpu = 1000, .memory_bytes = 0, .pods = 1, .extended = {}};
+		Pod p = make_pod("default", "set-a-0-" + uid, uid, make_requests(1000));
 		p.controller = OwnerRef{"batch/v1", "Job", "set-a-0", job_uid};
 		p.labels = {{"jobset.sigs.k8s.io/replicatedjob-name", "a"},
 			{"jobset.sigs.k8s.io/job-index", "0"},
@@ -152,11 +148,7 @@ struct Stage {
 		job.marker = spec.marker;
 		job.state = is_full ? JobState::pending : JobState::running;
 		if (!is_full)
-			job.nodes = {{.node = "n1",
-				.cpus = spec.tasks * spec.cpus,
-				.core_ids = "",
-				.memory_mib = 64,
-				.gres = {}}};
+			job.nodes = {make_allocation("n1", spec.tasks * spec.cpus, 64)};
 		world.answer(SubmitAnswered{uid,
 				     Submitted{.job = job.id,
 					     .node = "n1",
@@ -196,11 +188,7 @@ struct Stage {
 		answer();
 	}
 
-	void pass(std::int64_t us)
-	{
-		now.mono_us += us;
-		now.wall_s += us / k_second;
-	}
+	void pass(std::int64_t us) { advance(now, us); }
 };
 
 void sizes_come_from_the_owner()

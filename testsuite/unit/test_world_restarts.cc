@@ -147,7 +147,7 @@ void a_job_cancelled_soon_takes_its_bound_pod_along_over_a_restart()
 	Pod p = s.pod("a");
 	p.node_name = "n1";
 	p.phase = PodPhase::running;
-	p.annotations = {{names::k_allocation_job_id, "7"}, {names::k_allocation_attempt, "1"}};
+	p.annotations = allocation_annotations(7);
 	s.world.observe(PodSeen{p}, s.now);
 	SlurmJob ended = Stage::job(7, "a", JobState::cancelled);
 	ended.submit_time = s.now.wall_s - 2;

@@ -32,8 +32,7 @@ template <class S> void set_drained(S &s, const std::string &name, std::uint32_t
 
 template <class S> void pass(S &s, std::int64_t us)
 {
-	s.now.mono_us += us;
-	s.now.wall_s += us / k_second;
+	advance(s.now, us);
 }
 
 bool says(const std::string &text, const std::string &word)
@@ -46,15 +45,8 @@ bool says(const std::string &text, const std::string &word)
 SlurmJob single_job(const std::string &uid, std::uint32_t id, JobState state,
 	const std::string &node, std::uint32_t attempt)
 {
-	SlurmJob job;
-	job.id = {id};
-	job.marker = {.cluster = "main",
-		.name_space = "default",
-		.name = "pod-" + uid,
-		.kind = "Pod",
-		.uid = uid,
-		.attempt = attempt};
-	job.state = state;
+	SlurmJob job =
+		make_job(id, make_marker("default", "pod-" + uid, "Pod", uid, attempt), state);
 	if (!node.empty())
 		job.nodes = nodes({{node.c_str(), 4}});
 	return job;

@@ -28,7 +28,7 @@ std::string node_name(std::uint32_t i)
  * other. is_indexed: the pods know their ranks. */
 struct Gangs {
 	World world{plain_settings()};
-	Now now{.mono_us = 100 * k_second, .wall_s = 1'000'000};
+	Now now = k_start;
 	std::uint32_t jobs, size;
 	bool is_indexed;
 	std::map<PodUid, unsigned> bindings;
@@ -87,11 +87,9 @@ struct Gangs {
 		job.state = JobState::running;
 		const std::uint32_t on = std::max(size / 10, 1U);
 		for (std::uint32_t i = 0; i < on; i++)
-			job.nodes.push_back({.node = node_name((job.id.number - 100) * on + i),
-				.cpus = action.spec.tasks * action.spec.cpus / on,
-				.core_ids = "",
-				.memory_mib = 0,
-				.gres = {}});
+			job.nodes.push_back(
+				make_allocation(node_name((job.id.number - 100) * on + i),
+					action.spec.tasks * action.spec.cpus / on));
 		world.answer(SubmitAnswered{lead, Submitted{.job = job.id, .node = ""}}, now);
 		world.observe(JobSeen{job}, now);
 	}
@@ -212,7 +210,7 @@ double cost_of_pods_on(std::uint32_t nodes)
 	Settings settings = plain_settings();
 	settings.sees_foreign_pods = true;
 	World world(settings);
-	Now now{.mono_us = 100 * k_second, .wall_s = 1'000'000};
+	Now now = k_start;
 	std::set<std::string> uids;
 	world.observe(LinkOpened{{}});
 	for (std::uint32_t i = 0; i < nodes; i++) {

@@ -205,8 +205,7 @@ Pod plain(int number, const char *node)
 	pod.node_name = node;
 	if (*node) {
 		pod.phase = PodPhase::running;
-		pod.annotations = {
-			{names::k_allocation_job_id, "7"}, {names::k_allocation_attempt, "1"}};
+		pod.annotations = allocation_annotations(7);
 	}
 	return pod;
 }
@@ -280,8 +279,7 @@ void annotations_make_no_gang_of_somebody_elses_pod()
 		victim.name_space = "b";
 		victim.node_name = "n1";
 		victim.phase = PodPhase::running;
-		victim.annotations = {
-			{names::k_allocation_job_id, "7"}, {names::k_allocation_attempt, "1"}};
+		victim.annotations = allocation_annotations(7);
 		SlurmJob job = stage.running(nodes({{"n1", 1}}));
 		job.id = {7};
 		job.marker.uid = "victim";

@@ -9,14 +9,13 @@
 #include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
 #include "src/core/world/world.h"
+#include "testsuite/unit/builders.h"
 #include "testsuite/unit/check.h"
 
 namespace slurmkube::check
 {
 
 using namespace slurmkube::core;
-
-constexpr std::int64_t k_second = 1'000'000;
 
 /* Cluster "main"; every namespace may run jobs as user 1; managed nodes have the default label. */
 inline Settings plain_settings()

@@ -14,7 +14,7 @@ namespace slurmkube::check
 /* A world with one node of four CPUs, and a clock that tests move. */
 struct Stage {
 	World world;
-	Now now{.mono_us = 100 * k_second, .wall_s = 1'000'000};
+	Now now = k_start;
 	std::uint32_t next_job = 1;
 
 	explicit Stage(std::int64_t start_limit_us = 0) : world(settings(start_limit_us))
@@ -32,11 +32,7 @@ struct Stage {
 		return s;
 	}
 
-	void pass(std::int64_t us)
-	{
-		now.mono_us += us;
-		now.wall_s += us / k_second;
-	}
+	void pass(std::int64_t us) { advance(now, us); }
 
 	void node(bool ready)
 	{
@@ -58,32 +54,17 @@ struct Stage {
 
 	Pod pod(const std::string &uid, std::int64_t milli_cpu = 1000) const
 	{
-		Pod p;
-		p.uid = {uid};
-		p.name_space = "default";
-		p.name = "pod-" + uid;
-		p.requests = {.milli_cpu = milli_cpu, .memory_bytes = 0, .pods = 1, .extended = {}};
+		Pod p = make_pod("default", "pod-" + uid, uid, make_requests(milli_cpu));
 		return p;
 	}
 
 	static SlurmJob job(
 		std::uint32_t id, const std::string &uid, JobState state, std::uint32_t attempt = 1)
 	{
-		SlurmJob j;
-		j.id = {id};
-		j.marker = {.cluster = "main",
-			.name_space = "default",
-			.name = "pod-" + uid,
-			.kind = "Pod",
-			.uid = uid,
-			.attempt = attempt};
-		j.state = state;
+		SlurmJob j = make_job(
+			id, make_marker("default", "pod-" + uid, "Pod", uid, attempt), state);
 		if (state == JobState::running)
-			j.nodes = {{.node = "n1",
-				.cpus = 1,
-				.core_ids = "0",
-				.memory_mib = 64,
-				.gres = {}}};
+			j.nodes = {make_allocation("n1", 1, 64, "0")};
 		return j;
 	}
 
@@ -142,8 +123,7 @@ inline void run_pod(
 	Pod p = s.pod(uid, milli_cpu);
 	p.node_name = "n1";
 	p.phase = PodPhase::running;
-	p.annotations = {{names::k_allocation_job_id, std::to_string(id)},
-		{names::k_allocation_attempt, "1"}};
+	p.annotations = allocation_annotations(id);
 	s.world.observe(core::PodSeen{p}, s.now);
 	s.world.observe(core::JobSeen{Stage::job(id, uid, JobState::running)}, s.now);
 }
@@ -163,8 +143,7 @@ inline Pod starting(const Stage &s, const std::string &uid, std::uint32_t id)
 {
 	Pod p = s.pod(uid);
 	p.node_name = "n1";
-	p.annotations = {{names::k_allocation_job_id, std::to_string(id)},
-		{names::k_allocation_attempt, "1"}};
+	p.annotations = allocation_annotations(id);
 	p.waiting_reason = "ImagePullBackOff";
 	return p;
 }

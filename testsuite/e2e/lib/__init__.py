@@ -9,7 +9,7 @@
       .plane      ControlPlane: kwok_nodes(), real_node(), restart of one component
       .agent      Agent: skube(), kill9(), restart()
     wait_for      the only way to wait: for a condition, with a limit
-    run, Skip     the runner: TAP on stdout
+    run, Skip     the runner: TAP on stdout; it adds the cases of invariants.py to each program
 Uses only Python's standard library.
 """
 from .agent import Agent
