@@ -233,8 +233,8 @@ std::string start(Loaded &plugin, const Peer &peer)
 	return peer.connections() > 0 ? std::string() : "the plugin did not connect";
 }
 
-/* Starts the plugin, runs all disturbances, lets everything settle, stops and unloads it. */
-void storm(const char *name, Manner manner)
+/* Starts the plugin, puts it under load, lets everything settle, stops and unloads it. */
+void put_under_load(const char *name, Manner manner)
 {
 	Peer peer(g_directory + "/plugin.sock");
 	const host_counts before = host_read_counts();
@@ -258,7 +258,7 @@ void storm(const char *name, Manner manner)
 	if (why.empty() &&
 		(after.granted == before.granted || after.refused == before.refused ||
 			after.duplicates == before.duplicates))
-		why = "the storm was none";
+		why = "no job was granted, or none refused, or none submitted twice";
 	report(name, why,
 		std::to_string(after.submitted - before.submitted) + " submissions, " +
 			std::to_string(after.granted - before.granted) + " granted, " +
@@ -640,9 +640,10 @@ int main(int argc, char **argv)
 		host_use_sink_port(static_cast<std::uint16_t>(strtol(argv[4], nullptr, 10)));
 	host_make_tables(geteuid());
 	printf("1..16\n");
-	storm("storm with a polite agent", Manner::polite);
-	storm("storm with an agent that comes and goes, talks nonsense, hangs", Manner::coming);
-	storm("storm with an agent that hardly reads", Manner::deaf);
+	put_under_load("load with a polite agent", Manner::polite);
+	put_under_load(
+		"load with an agent that comes and goes, talks nonsense, hangs", Manner::coming);
+	put_under_load("load with an agent that hardly reads", Manner::deaf);
 	in_and_out();
 	lose_control();
 	fail_to_reconfigure();

@@ -82,7 +82,7 @@ class Load:
             (self.force_delete, 2),
             (self.evict, 4),
             (self.scancel, 6),
-            (self.scancel_storm, 1),
+            (self.scancel_all, 1),
             (self.hold, 2),
             (self.release, 2),
             (self.cordon, 1),
@@ -321,7 +321,7 @@ class Load:
         self._slurm("scancel", *map(str, numbers.sample(jobs, min(most, len(jobs)))), user=USER)
         return True
 
-    def scancel_storm(self, numbers):
+    def scancel_all(self, numbers):
         """Cancels all running jobs, while others wait for their resources; giving those back takes
         up to ten seconds.
         """
