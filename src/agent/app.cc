@@ -79,6 +79,7 @@ core::Settings settings_of(const Config &config)
 	settings.gang_hold_us = std::int64_t{1'000'000} * config.limits.gang_hold_seconds;
 	settings.own_uid = geteuid();
 	settings.gang_wait_us = std::int64_t{1'000'000} * config.limits.gang_wait_seconds;
+	settings.late_pods_us = std::int64_t{1'000'000} * config.limits.late_pods_seconds;
 	settings.components_wait_seconds = config.limits.components_wait_seconds;
 	settings.claim_wait_us = std::int64_t{1'000'000} * config.limits.claim_wait_seconds;
 	settings.grace_most_seconds = config.limits.grace_seconds;

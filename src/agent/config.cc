@@ -74,6 +74,10 @@ constexpr Key<LimitsConfig> k_limits_keys[] = {
 		[](Reader &r, const Yaml &v, LimitsConfig &out) {
 			(void)r.number(v, 0, k_day_seconds, out.gang_wait_seconds);
 		}},
+	{"late_pods_seconds",
+		[](Reader &r, const Yaml &v, LimitsConfig &out) {
+			(void)r.number(v, 0, k_day_seconds, out.late_pods_seconds);
+		}},
 	{"components_wait_seconds",
 		[](Reader &r, const Yaml &v, LimitsConfig &out) {
 			(void)r.number(v, 5, k_day_seconds, out.components_wait_seconds);

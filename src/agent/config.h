@@ -63,6 +63,8 @@ struct LimitsConfig {
 	int gang_hold_seconds = 10;
 	/* from the allocation until the last pod of a gang exists; 0: no limit */
 	int gang_wait_seconds = 600;
+	/* the same of a component without a pod while pods of other components run; 0: no limit */
+	int late_pods_seconds = 3600;
 	/* how long to keep an allocation until the other components of the workload have theirs */
 	int components_wait_seconds = 60;
 	/* from the allocation until a pod's volume claims are bound; 0: no limit */

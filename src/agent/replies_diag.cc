@@ -45,30 +45,30 @@ Json plugin_row(const core::PluginStats &stats)
 	return row;
 }
 
-Json edge_row(const core::Latency &edge)
+Json latency_row(const core::Latency &latency)
 {
 	constexpr double k_us_per_ms = 1000;
 	Json row = new_object();
-	put(row.get(), "count", edge.count());
-	put(row.get(), "p50_ms", static_cast<double>(edge.quantile_us(0.5)) / k_us_per_ms);
-	put(row.get(), "p99_ms", static_cast<double>(edge.quantile_us(0.99)) / k_us_per_ms);
-	put(row.get(), "max_ms", static_cast<double>(edge.max_us()) / k_us_per_ms);
+	put(row.get(), "count", latency.count());
+	put(row.get(), "p50_ms", static_cast<double>(latency.quantile_us(0.5)) / k_us_per_ms);
+	put(row.get(), "p99_ms", static_cast<double>(latency.quantile_us(0.99)) / k_us_per_ms);
+	put(row.get(), "max_ms", static_cast<double>(latency.max_us()) / k_us_per_ms);
 	return row;
 }
 
 Json latencies_row(const core::StageLatencies &stage_latencies)
 {
 	Json row = new_object();
-	put(row.get(), "watch_to_submit", edge_row(stage_latencies.watch_to_submit));
-	put(row.get(), "submit_to_allocated", edge_row(stage_latencies.submit_to_allocated));
-	put(row.get(), "allocated_to_bound", edge_row(stage_latencies.allocated_to_bound));
-	put(row.get(), "bound_to_running", edge_row(stage_latencies.bound_to_running));
-	put(row.get(), "ended_to_pod_deleted", edge_row(stage_latencies.ended_to_pod_deleted));
+	put(row.get(), "watch_to_submit", latency_row(stage_latencies.watch_to_submit));
+	put(row.get(), "submit_to_allocated", latency_row(stage_latencies.submit_to_allocated));
+	put(row.get(), "allocated_to_bound", latency_row(stage_latencies.allocated_to_bound));
+	put(row.get(), "bound_to_running", latency_row(stage_latencies.bound_to_running));
+	put(row.get(), "ended_to_pod_deleted", latency_row(stage_latencies.ended_to_pod_deleted));
 	put(row.get(), "pod_deleted_to_job_ended",
-		edge_row(stage_latencies.pod_deleted_to_job_ended));
+		latency_row(stage_latencies.pod_deleted_to_job_ended));
 	put(row.get(), "pod_terminal_to_job_ended",
-		edge_row(stage_latencies.pod_terminal_to_job_ended));
-	put(row.get(), "node_change_to_slurm", edge_row(stage_latencies.node_change_to_slurm));
+		latency_row(stage_latencies.pod_terminal_to_job_ended));
+	put(row.get(), "node_change_to_slurm", latency_row(stage_latencies.node_change_to_slurm));
 	return row;
 }
 

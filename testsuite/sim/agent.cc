@@ -25,6 +25,7 @@ core::Settings Agent::settings()
 	settings.needs_fresh_lists = true;
 	settings.needs_cluster = true;
 	settings.gang_wait_us = 60 * k_second;
+	settings.late_pods_us = 300 * k_second;
 	settings.components_wait_seconds = 20;
 	return settings;
 }

@@ -107,7 +107,7 @@ JobTruth &Slurm::create(const core::JobSpec &spec)
 	job.has_marker = true;
 	job.facts.state = core::JobState::pending;
 	job.facts.reason = "None";
-	job.facts.submit_time = stage_.host_wall_s();
+	job.facts.submit_time = job.facts.accrue_time = stage_.host_wall_s();
 	job.facts.time_limit_minutes = spec.time_limit_minutes;
 	job.required_nodes = split(spec.required_node);
 	job.excluded_nodes = spec.excluded_nodes;
@@ -202,7 +202,7 @@ std::uint32_t Slurm::tasks_on(const JobTruth &job, const SlurmNodeTruth &node) c
 
 /* Places all tasks of the job or none: one on each required node, the rest where there is room,
  * on required nodes first. */
-std::vector<core::NodeAllocation> Slurm::exclusions_of_pod(const JobTruth &job) const
+std::vector<core::NodeAllocation> Slurm::allocation_of(const JobTruth &job) const
 {
 	if (job.facts.held || job.is_plain_native || job.facts.marker.cluster != cluster)
 		return {};
@@ -243,7 +243,7 @@ std::vector<core::NodeAllocation> Slurm::exclusions_of_pod(const JobTruth &job) 
 
 bool Slurm::start(JobTruth &job)
 {
-	std::vector<core::NodeAllocation> nodes = exclusions_of_pod(job);
+	std::vector<core::NodeAllocation> nodes = allocation_of(job);
 	if (nodes.empty())
 		return false;
 	job.facts.state = core::JobState::running;

@@ -136,8 +136,7 @@ class Slurm
       private:
 	JobTruth &create(const core::JobSpec &spec);
 	[[nodiscard]] std::uint32_t tasks_on(const JobTruth &job, const SlurmNodeTruth &node) const;
-	[[nodiscard]] std::vector<core::NodeAllocation> exclusions_of_pod(
-		const JobTruth &job) const;
+	[[nodiscard]] std::vector<core::NodeAllocation> allocation_of(const JobTruth &job) const;
 	bool start(JobTruth &job);
 	void schedule_soon();
 	void schedule();

@@ -95,6 +95,7 @@ limits:
   grace_seconds: 120
   gang_hold_seconds: 7
   gang_wait_seconds: 70
+  late_pods_seconds: 72
   components_wait_seconds: 75
   claim_wait_seconds: 80
 default_time_limit_minutes: 60
@@ -147,7 +148,7 @@ void every_key_is_read()
 	core::NamespaceRule others{.name_space = "*", .accounts = {}, .partitions = {}, .qos = {}};
 	others.user = "root";
 	wanted.identity = {500, {physics, annotated, others}};
-	wanted.limits = {64, 0, 5, 7, 70, 75, 80, 40, 120, 90};
+	wanted.limits = {64, 0, 5, 7, 70, 72, 75, 80, 40, 120, 90};
 	wanted.default_time_limit_minutes = 60;
 	wanted.log_level = LogLevel::debug;
 	CHECK(loaded.config == wanted);

@@ -48,7 +48,7 @@ void an_error_is_asked_about_again_in_two_seconds()
 	CHECK(!store.answer_of(k_job));
 	store.ask_for({"p"}, k_job, 0);
 	CHECK_EQUAL(store.wanted_by({"p"}), "Job j: no answer");
-	CHECK(store.is_anybody_unplaced("a") && !store.is_anybody_unplaced("b"));
+	CHECK(store.has_ungrouped_pods("a") && !store.has_ungrouped_pods("b"));
 	CHECK(store.take_questions(at(3)).empty());
 	CHECK_EQUAL(store.take_questions(at(4)).size(), 1U);
 }

@@ -248,7 +248,7 @@ void the_histogram_takes_extremes()
 
 int main()
 {
-	return check::run_tests("plugin pace",
+	return check::run_tests("plugin budget",
 		{
 			TEST(the_budget_is_less_than_two_percent_in_the_long_run),
 			TEST(a_long_hold_is_paid_back),

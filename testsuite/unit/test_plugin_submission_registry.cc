@@ -151,7 +151,7 @@ void nothing_is_granted_before_all_jobs_were_read()
 
 int main()
 {
-	return check::run_tests("plugin registry",
+	return check::run_tests("plugin submission registry",
 		{
 			TEST(a_second_claim_waits_for_the_first),
 			TEST(a_live_job_is_named),

@@ -192,6 +192,24 @@ void nodes_that_pods_ran_on_are_not_held_since_then()
 	CHECK(!has(log, "End"));
 }
 
+/* A quota refuses the workers' pods while the head runs. */
+void a_component_whose_pods_never_come_is_not_charged_for_ever()
+{
+	LivingStage stage;
+	stage.head_comes();
+	(void)stage.steps(1);
+	stage.allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
+	(void)stage.steps(1);
+	stage.allocate("ray-uid", nodes({{"n1", 1}}));
+	CHECK(has(stage.steps(1), "Bind h"));
+	CHECK_EQUAL(stage.steps(350), "");
+	CHECK_EQUAL(stage.steps(10), "End ray-uid+1=" + std::to_string(k_status_never_came));
+	CHECK_EQUAL(stage.steps(10), "");
+	stage.worker_comes("w0");
+	stage.worker_comes("w1");
+	CHECK(has(stage.steps(2), "Submit ray-uid+1"));
+}
+
 /* ---- what agents that come later make of it ---- */
 
 void come_as(LivingStage &stage, const char *uid, bool is_apart)
@@ -270,6 +288,7 @@ int main()
 			TEST(a_workload_that_has_run_begins_anew),
 			TEST(a_pod_that_is_just_leaving_costs_no_nodes),
 			TEST(nodes_that_pods_ran_on_are_not_held_since_then),
+			TEST(a_component_whose_pods_never_come_is_not_charged_for_ever),
 			TEST(pods_that_disagree_stay),
 			TEST(an_owner_that_changes_its_mind_ends_no_pod),
 			TEST(success_that_was_cleaned_up_is_success),

@@ -262,7 +262,7 @@ void a_gang_is_spread_over_nodes_and_refused_for_zones()
 
 int main()
 {
-	return check::run_tests("world company",
+	return check::run_tests("world nearby pods",
 		{TEST(pods_are_spread_over_zones_at_the_first_try),
 			TEST(those_that_slurm_has_not_looked_at_are_waited_for),
 			TEST(an_allocation_that_breaks_the_spread_is_given_back),

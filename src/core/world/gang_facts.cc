@@ -194,7 +194,7 @@ void FactsReader::note_gang_absence(const PodUid &key, const Gang &gang, Compone
 	if (is_empty && may_come && !gang.owner.kind.empty())
 		found_.owner.emplace(gang.owner, now_.mono_us - k_owner_interval_us);
 	const bool is_absent =
-		is_empty && !may_come && !state_.owners.is_anybody_unplaced(gang.id.name_space);
+		is_empty && !may_come && !state_.owners.has_ungrouped_pods(gang.id.name_space);
 	const std::int64_t since_us =
 		found_.since(key, Clock::absent, is_absent && state_.settings.gang_hold_us > 0);
 	/* an owner that re-creates all pods deletes the earlier ones first */
@@ -228,13 +228,9 @@ void FactsReader::note_gang_times(
 	note_gang_absence(key, gang, f);
 	f.empty_ranks = count_empty_ranks(gang, run_of(state_, key, gang), members, found_);
 	found_.all_came = f.empty_ranks == 0 && are_any_bound(f);
-	/* The pods that run may be what the others wait for, as long as that takes: a leader may
-	 * have to load its model first. */
-	const bool is_any_bound = are_any_bound(f) ||
-		(gang.components > 1 && is_any_of_others(state_, key, is_bound_side));
 	const bool is_late = job_side(f.job) == JobSide::allocated && gang.minimum == 0 &&
-		!is_any_bound && f.empty_ranks > 0;
-	f.late_long = found_.is_over(key, Clock::late, is_late, state_.settings.gang_wait_us);
+		!are_any_bound(f) && f.empty_ranks > 0;
+	f.late_long = found_.is_over(key, Clock::late, is_late, late_limit_us(state_, key, gang));
 	const bool is_missing = !f.job && std::ranges::any_of(f.ranks, &RankFacts::is_ours);
 	const bool is_missing_long =
 		found_.is_over(key, Clock::job_missing, is_missing, k_missing_job_us);

@@ -30,6 +30,15 @@ std::int64_t pause_after(unsigned jobs, std::int64_t wait_us)
 
 } // namespace
 
+/* The pods of other components may be what they wait for: a leader may have to load its model
+ * first. */
+std::int64_t late_limit_us(const State &state, const PodUid &key, const Gang &gang)
+{
+	const bool do_others_run =
+		gang.components > 1 && is_any_of_others(state, key, is_bound_side);
+	return do_others_run ? state.settings.late_pods_us : state.settings.gang_wait_us;
+}
+
 void World::note_never_came(const PodUid &key, Gang &gang, const ComponentFacts &f, Now now)
 {
 	const std::int64_t pause = pause_after(++gang.never_came, state_.settings.gang_wait_us);
@@ -37,7 +46,7 @@ void World::note_never_came(const PodUid &key, Gang &gang, const ComponentFacts 
 	const PodsLate late{.job = f.job->id,
 		.missing = f.empty_ranks,
 		.ranks = f.rank_count,
-		.waited_seconds = state_.settings.gang_wait_us / k_second_us,
+		.waited_seconds = late_limit_us(state_, key, gang) / k_second_us,
 		.count = gang.never_came};
 	gang.late_text = pods_never_came(late, now.wall_s + pause / k_second_us);
 	look_later(key, gang.submit_not_before_us);

@@ -58,8 +58,9 @@ void World::note_given_back(const PodUid &key, const HoldLimit &limit, Now now)
 		/* the same try: slurmctld has not answered yet, or the remaining allocations
 		 * follow */
 		return;
-	const std::int64_t held =
-		limit.gives_way ? k_give_way_us / k_second_us : limit.hold_seconds;
+	const std::int64_t held = limit.gives_way
+		? std::max<std::int64_t>(give_way_us(limit.hold_seconds) / k_second_us, 1)
+		: limit.hold_seconds;
 	const std::int64_t pause = pause_after_tries(++tries.count, held);
 	tries.next_us = now.mono_us + pause * k_second_us;
 	tries.next_epoch_seconds = now.wall_s + pause;

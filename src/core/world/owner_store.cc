@@ -123,7 +123,7 @@ void OwnerStore::forget_old(Now now)
 	});
 }
 
-bool OwnerStore::is_anybody_unplaced(const std::string &name_space) const
+bool OwnerStore::has_ungrouped_pods(const std::string &name_space) const
 {
 	return std::ranges::any_of(entries_, [&](const auto &one) {
 		const Entry &entry = one.second;

@@ -65,7 +65,7 @@ class OwnerStore
 
 	/* A pod of the namespace waits for an owner that has not answered, so it may be a member of
 	 * any gang there. */
-	[[nodiscard]] bool is_anybody_unplaced(const std::string &name_space) const;
+	[[nodiscard]] bool has_ungrouped_pods(const std::string &name_space) const;
 	/* The owner that the pod waits for, and why, as text for users; empty: none. */
 	[[nodiscard]] std::string wanted_by(const PodUid &pod) const;
 

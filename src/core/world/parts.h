@@ -70,6 +70,8 @@ std::string namespace_of(const State &state, const PodUid &key);
 /* While a pause lasts: set waits_for instead of submitting, and look again when it is over. */
 void wait_after_vanishing(const PodUid &key, const Component &component,
 	std::optional<Condition> &waits_for, Now now, Findings &found);
+/* How long its pods may take to come; 0: for ever. */
+std::int64_t late_limit_us(const State &state, const PodUid &key, const Gang &gang);
 void wait_after_never_came(
 	const PodUid &key, const Gang &gang, ComponentFacts &facts, Now now, Findings &found);
 /* Removes pods that leave the gang from the ranks. */

@@ -45,6 +45,8 @@ struct Settings {
 	std::int64_t claim_wait_us = 600'000'000;
 	/* How long pods of an allocated gang may take to come, and to get a place; 0: for ever. */
 	std::int64_t gang_wait_us = 600'000'000;
+	/* The same for pods to come while pods of other components run; 0: for ever. */
+	std::int64_t late_pods_us = 3'600'000'000;
 	/* How long an allocation is held for the other components of its workload. */
 	std::int64_t components_wait_seconds = 60;
 };
