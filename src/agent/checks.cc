@@ -211,14 +211,14 @@ Check identity(const App &app)
 			"add identity.rules to slurmkubed.yaml, then systemctl reload slurmkubed");
 	std::string unknown;
 	for (const auto &[name, person] :
-		app.world().state().settings.policy.identity_facts.people) {
+		app.world().state().settings.policy.identity_facts.users) {
 		if (!person)
 			add_name(unknown, name);
 	}
 	if (unknown.empty())
 		return passed("identity", std::to_string(rules) + " rules");
 	return failed("identity",
-		"annotations of namespaces name users whom nobody here knows: " + unknown,
+		"annotations of namespaces name users that this machine does not have: " + unknown,
 		"correct the annotations, or add the users to this machine");
 }
 

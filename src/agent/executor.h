@@ -28,12 +28,12 @@ struct LastBinding {
 class Executor
 {
       public:
-	struct PodTopology {
+	struct Callbacks {
 		std::function<core::Now()> now;
 		std::function<void()> want_round;
 	};
-	Executor(core::World &world, KubeSide &kube, SlurmSide &slurm, PodTopology edges)
-	    : world_(world), kube_(kube), slurm_(slurm), around_(std::move(edges))
+	Executor(core::World &world, KubeSide &kube, SlurmSide &slurm, Callbacks callbacks)
+	    : world_(world), kube_(kube), slurm_(slurm), callbacks_(std::move(callbacks))
 	{
 	}
 	Executor(const Executor &) = delete;
@@ -53,8 +53,8 @@ class Executor
 	[[nodiscard]] const std::string &cluster_unknown() const { return cluster_unknown_; }
 
       private:
-	[[nodiscard]] core::Now now() const { return around_.now(); }
-	void want_round() const { around_.want_round(); }
+	[[nodiscard]] core::Now now() const { return callbacks_.now(); }
+	void want_round() const { callbacks_.want_round(); }
 	void log_submitted(const core::PodUid &pod, core::JobId job, const std::string &node);
 	void submit(const core::PodUid &pod, const core::Submit &action);
 	void update(const core::PodUid &pod, const core::Update &action);
@@ -75,7 +75,7 @@ class Executor
 	core::World &world_;
 	KubeSide &kube_;
 	SlurmSide &slurm_;
-	const PodTopology around_;
+	const Callbacks callbacks_;
 	LastBinding last_binding_;
 	/* for each submission without an answer: the text for the log */
 	std::map<core::PodUid, std::string> submitting_;

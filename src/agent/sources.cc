@@ -159,7 +159,7 @@ KindRow namespaces_row()
 		.name = "namespace",
 		.list_text = "namespaces listed",
 		.check_name = "namespaces",
-		.names_people = true,
+		.names_users = true,
 		.options = [](const Config &) { return all_of("/api/v1/namespaces"); },
 		.seen = tell(codec::namespace_from_json,
 			[](World &w, core::Namespace seen, Now) {
@@ -260,35 +260,35 @@ void Source::start(kube::Client &client, const Config &config)
 
 void Source::upserted(json_object *object)
 {
-	const Status told = row_.seen(around_.world, object, now());
+	const Status told = row_.seen(context_.world, object, now());
 	if (!told) {
 		log_warning("a %s cannot be read: %s", row_.name, told.error().what.c_str());
 		return;
 	}
-	if (row_.names_people && is_listed_)
-		around_.people.look_again();
-	around_.on_change();
+	if (row_.names_users && is_listed_)
+		context_.users.look_again();
+	context_.on_change();
 }
 
 void Source::deleted(json_object *last_state)
 {
-	const Status told = row_.gone(around_.world, last_state, now());
+	const Status told = row_.gone(context_.world, last_state, now());
 	if (!told) {
 		log_warning(
 			"a deleted %s cannot be read: %s", row_.name, told.error().what.c_str());
 		return;
 	}
-	around_.on_change();
+	context_.on_change();
 }
 
 void Source::listed(const std::set<std::string> &live_uids)
 {
 	log_info("%s count=%zu", row_.list_text, live_uids.size());
 	is_listed_ = true;
-	row_.listed(around_.world, live_uids, now());
-	if (row_.names_people)
-		around_.people.look_again();
-	around_.on_change();
+	row_.listed(context_.world, live_uids, now());
+	if (row_.names_users)
+		context_.users.look_again();
+	context_.on_change();
 }
 
 /* ---- all watches ---- */
@@ -296,10 +296,10 @@ void Source::listed(const std::set<std::string> &live_uids)
 Sources::Sources(Loop &loop, kube::Client &client, core::World &world, const Config &config,
 	const std::function<void()> &on_change)
     : client_(client), world_(world), config_(config),
-      people_(loop, world, on_change), around_{world, people_, on_change}
+      user_search_(loop, world, on_change), context_{world, user_search_, on_change}
 {
 	for (const KindRow &row : rows())
-		sources_.try_emplace(row.kind, row, around_);
+		sources_.try_emplace(row.kind, row, context_);
 }
 
 void Sources::start_wanted()

@@ -39,7 +39,7 @@ struct KindRow {
 	const char *check_name; /* name of its line in `skube check`; nullptr: no such line */
 	Wanted wanted = Wanted::always;
 	bool is_listed_again = false; /* when World asks for new lists */
-	bool names_people = false;    /* its annotations name users to look up */
+	bool names_users = false;     /* its annotations name users to look up */
 	kube::WatchOptions (*options)(const Config &config);
 	Tell seen, gone;
 	void (*listed)(core::World &world, const std::set<std::string> &live_uids, core::Now now);
@@ -51,12 +51,12 @@ const KindRow &row_of(Kind kind);
 class Source final : public kube::WatchSink
 {
       public:
-	struct PodTopology {
+	struct Context {
 		core::World &world;
-		UserSearch &people;
+		UserSearch &users;
 		std::function<void()> on_change;
 	};
-	Source(const KindRow &row, const PodTopology &around) : row_(row), around_(around) {}
+	Source(const KindRow &row, const Context &context) : row_(row), context_(context) {}
 
 	/* Starts the watch. If it is running, a new watch replaces it, beginning with a new
 	 * list. */
@@ -71,7 +71,7 @@ class Source final : public kube::WatchSink
 
       private:
 	const KindRow &row_;
-	const PodTopology &around_;
+	const Context &context_;
 	bool is_listed_ = false;
 	std::unique_ptr<kube::Watch> watch_;
 };
@@ -92,7 +92,7 @@ class Sources
 	void start_wanted();
 	void start_again(Kind kind) { sources_.at(kind).start(client_, config_); }
 	void list_again();
-	void look_for_users() { people_.look_again(); }
+	void look_for_users() { user_search_.look_again(); }
 	[[nodiscard]] const kube::Watch *watch(Kind kind) const
 	{
 		return sources_.at(kind).watch();
@@ -104,8 +104,8 @@ class Sources
 	kube::Client &client_;
 	core::World &world_;
 	const Config &config_;
-	UserSearch people_;
-	Source::PodTopology around_;
+	UserSearch user_search_;
+	Source::Context context_;
 	std::map<Kind, Source> sources_;
 };
 

@@ -93,7 +93,7 @@
 #define KUBE_SLURM_HAS_MAX_JOB_COUNT(number) ((number) >= KUBE_SLURM_NUMBER(26, 5))
 /*
  * After a restart or a reconfigure an external node of slurm.conf is in use again although it was
- * out of use; only its reason is kept.
+ * out of service; only its reason is kept.
  */
 #define KUBE_SLURM_FORGETS_NODES(number) ((number) >= KUBE_SLURM_NUMBER(26, 5))
 

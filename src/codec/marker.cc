@@ -62,7 +62,7 @@ void read_keys(Fields &fields, core::Marker &m)
 	fields.read("group", m.group_id);
 	fields.must(false);
 	fields.read("options", m.options);
-	fields.read("places", m.exclusions);
+	fields.read("exclusions", m.exclusions);
 	fields.read("note", m.note);
 	fields.read("cluster_uid", m.cluster_uid);
 	fields.read("given_up", m.given_up);
@@ -95,7 +95,7 @@ Json marker_to_json(const core::Marker &marker)
 	if (!marker.options.empty())
 		put(object.get(), "options", marker.options);
 	if (!marker.exclusions.empty())
-		put(object.get(), "places", marker.exclusions);
+		put(object.get(), "exclusions", marker.exclusions);
 	if (!marker.note.empty())
 		put(object.get(), "note", marker.note);
 	return object;

@@ -46,7 +46,7 @@ SOURCE = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(SOURCE / "testsuite/e2e"), str(SOURCE / "testsuite/bench")]
 
 from lib.process import CACHE  # noqa: E402
-from measure.bench_bed import build_all  # noqa: E402
+from measure.bench_testbed import build_all  # noqa: E402
 from measure.figures import Figures, say  # noqa: E402
 
 ALL_OF_BURST = ("bind-limit", "kube-scheduler", "burst")

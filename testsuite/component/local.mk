@@ -18,7 +18,7 @@ testsuite_component_kube_probe_SOURCES = %D%/kube/probe.cc
 testsuite_component_kube_probe_LDADD = libagent.la libcodec.la libcore.la libbase.la
 EXTRA_DIST += \
 	%D%/kube/access_tests.py \
-	%D%/kube/bed.py \
+	%D%/kube/testbed.py \
 	%D%/kube/client_tests.py \
 	%D%/kube/registry.py \
 	%D%/kube/test_kube.py \

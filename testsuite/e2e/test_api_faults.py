@@ -10,7 +10,7 @@ import time
 
 from lib import equal, pod, run, wait_for
 from lib.expect import LIVE, job_in_state, uid_of, wait_reason
-from lib.fault_bed import FaultBed, named_files, resting_files
+from lib.fault_testbed import FaultTestbed, named_files, resting_files
 from lib.fault_proxy import CANCEL, COMPLETE, SUBMIT, answer
 from lib.kube import condition
 
@@ -512,7 +512,7 @@ def test_cancel_answer_lost(bed):
     settled(bed)
 
 
-class Bed(FaultBed):
+class Testbed(FaultTestbed):
     def __enter__(self):
         super().__enter__()
         self.files = resting_files(self.agent.daemon.pid)
@@ -521,7 +521,7 @@ class Bed(FaultBed):
 
 if __name__ == "__main__":
     run(
-        lambda build: Bed(
+        lambda build: Testbed(
             build, agent_options={"settings": {"limits": {"condition_interval_seconds": 1}}}
         )
     )

@@ -10,7 +10,7 @@ import time
 
 from lib import equal, pod, run, wait_for
 from lib.expect import disruption, job_in_state, uid_of, wait_reason
-from lib.fault_bed import FaultBed
+from lib.fault_testbed import FaultTestbed
 from lib.fault_proxy import CANCEL, COMPLETE, SUBMIT
 from lib.kube import condition
 
@@ -371,7 +371,7 @@ def test_etcd_killed_reason_written_and_not_answered(bed):
     killed(bed, "etcd", "reason_written_and_not_answered")
 
 
-class Bed(FaultBed):
+class Testbed(FaultTestbed):
     def __enter__(self):
         super().__enter__()
         self.cases, self.block = [], Block(self)
@@ -384,7 +384,7 @@ class Bed(FaultBed):
 
 if __name__ == "__main__":
     run(
-        lambda build: Bed(
+        lambda build: Testbed(
             build, agent_options={"settings": {"limits": {"condition_interval_seconds": 1}}}
         ),
         forgets=SLURM_KILLED,

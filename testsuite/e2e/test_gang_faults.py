@@ -12,7 +12,7 @@ import time
 
 from lib import equal, pod, run, wait_for
 from lib.expect import LIVE, disruption, uid_of
-from lib.fault_bed import FaultBed
+from lib.fault_testbed import FaultTestbed
 from lib.fault_proxy import COMPLETE, SUBMIT, answer
 from lib.kube import condition
 from lib.kubelets import not_ready
@@ -400,7 +400,7 @@ def test_the_steady_pod_goes_on(bed):
     bed.steady_goes_on(same_job=False)
 
 
-class Bed(FaultBed):
+class Testbed(FaultTestbed):
     cases = 0
 
     def next_name(self):
@@ -411,7 +411,7 @@ class Bed(FaultBed):
 
 if __name__ == "__main__":
     run(
-        lambda build: Bed(
+        lambda build: Testbed(
             build,
             nodes=3,
             agent_options={

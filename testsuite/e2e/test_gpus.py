@@ -21,7 +21,7 @@ NodeName=rack-[0-2] Name=gpu File=/dev/kube-gpu[0-7]
 """
 
 
-class GpuBed(Cluster):
+class GpuTestbed(Cluster):
     """One node without GPUs, one with four GPUs and a taint as GPU operators set it, one with two
     slices of a GPU, and three with eight GPUs and another taint.
     """
@@ -216,7 +216,7 @@ def test_no_job_is_left(bed):
 
 if __name__ == "__main__":
     run(
-        lambda build: GpuBed(
+        lambda build: GpuTestbed(
             build,
             kwok=1,
             slurm_options={"extra": ["GresTypes=gpu"]},

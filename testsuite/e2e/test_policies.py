@@ -444,7 +444,7 @@ def test_policies_follow_the_scheduler_name(bed):
         _set_name(bed, "slurm")
 
 
-class PolicyBed(Cluster):
+class PolicyTestbed(Cluster):
     """All policies are in force, and namespace "managed" exists."""
 
     def start_kubernetes(self):
@@ -572,7 +572,7 @@ def test_teardown_leaves_nothing_and_ends_nothing(bed):
 
 if __name__ == "__main__":
     run(
-        lambda build: PolicyBed(
+        lambda build: PolicyTestbed(
             build, kwok=2, agent_options={"namespaces": [{"namespace": "*", "user": "nobody"}]}
         )
     )

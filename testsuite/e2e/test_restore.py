@@ -6,7 +6,7 @@ other job is mistaken for a pod's.
 """
 from lib import equal, pod, run, wait_for
 from lib.expect import LIVE, job_in_state, uid_of
-from lib.fault_bed import FaultBed
+from lib.fault_testbed import FaultTestbed
 from lib.kube import condition
 from lib.restore import Restore
 
@@ -193,7 +193,7 @@ def test_the_steady_pod_goes_on(bed):
 
 if __name__ == "__main__":
     run(
-        lambda build: FaultBed(
+        lambda build: FaultTestbed(
             build, agent_options={"settings": {"limits": {"condition_interval_seconds": 1}}}
         ),
         forgets=RESTORED,

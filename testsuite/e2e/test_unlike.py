@@ -17,7 +17,7 @@ from lib.components import (
     TOLERANT,
     URGENT,
     WORKER,
-    PoolBed,
+    PoolTestbed,
     Ray,
     codes_of,
     component_of,
@@ -377,4 +377,4 @@ def test_no_job_is_left(bed):
 
 
 if __name__ == "__main__":
-    run(PoolBed)
+    run(PoolTestbed)

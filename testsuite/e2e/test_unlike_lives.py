@@ -13,7 +13,7 @@ from lib.components import (
     ON_CPU,
     ON_GPU,
     TOLERANT,
-    PoolBed,
+    PoolTestbed,
     Ray,
     codes_of,
     job_of,
@@ -324,4 +324,4 @@ def test_no_job_is_left(bed):
 
 
 if __name__ == "__main__":
-    run(PoolBed)
+    run(PoolTestbed)

@@ -13,7 +13,7 @@ from lib.components import (
     ON_GPU,
     URGENT,
     WORKER,
-    PoolBed,
+    PoolTestbed,
     Ray,
     codes_of,
     component_of,
@@ -295,4 +295,4 @@ def test_no_job_is_left(bed):
 
 
 if __name__ == "__main__":
-    run(PoolBed)
+    run(PoolTestbed)

@@ -88,8 +88,8 @@ void check_namespace(const core::Namespace &seen)
 	const std::vector<core::NamespaceRule> rules = {rule};
 	core::IdentityFacts facts;
 	facts.namespaces[seen.name] = seen;
-	facts.people.insert_or_assign("phys", Result<core::SlurmUser>(core::SlurmUser{1001, 100}));
-	facts.people.insert_or_assign("root", Result<core::SlurmUser>(core::SlurmUser{0, 0}));
+	facts.users.insert_or_assign("phys", Result<core::SlurmUser>(core::SlurmUser{1001, 100}));
+	facts.users.insert_or_assign("root", Result<core::SlurmUser>(core::SlurmUser{0, 0}));
 	const auto found = core::rule_of({rules, 1000, facts}, seen.name);
 	MUST(says_why(found));
 	if (!found)

@@ -486,7 +486,7 @@ Status Slurm::change_node(const std::string &name, core::NodeStateChange change,
 	/* src/agent/slurm/nodes.cc looks first, and does not undo a state that others may have
 	 * set since */
 	if (by_agent && is_undoing && !node.facts.reason.starts_with(names::k_reason_prefix))
-		return Error{Errc::conflict, "somebody else has taken it out of use"};
+		return Error{Errc::conflict, "somebody else has taken it out of service"};
 	if (is_undoing) {
 		node.facts.drain = false;
 		node.down = node.down && change != core::NodeStateChange::up;

@@ -147,9 +147,9 @@ TESTS += testsuite/unit/test_pod_topology
 testsuite_unit_test_pod_topology_SOURCES = %D%/test_pod_topology.cc
 testsuite_unit_test_pod_topology_LDADD = libcheck.la libcore.la libbase.la
 
-check_PROGRAMS += testsuite/unit/test_world_place
-TESTS += testsuite/unit/test_world_place
-testsuite_unit_test_world_place_SOURCES = %D%/test_world_place.cc
+check_PROGRAMS += testsuite/unit/test_world_placement
+TESTS += testsuite/unit/test_world_placement
+testsuite_unit_test_world_place_SOURCES = %D%/test_world_placement.cc
 testsuite_unit_test_world_place_LDADD = libcheck.la libcore.la libbase.la
 check_PROGRAMS += testsuite/unit/test_world_nearby_pods
 TESTS += testsuite/unit/test_world_nearby_pods

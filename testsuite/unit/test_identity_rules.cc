@@ -149,7 +149,7 @@ void annotations_name_the_user()
 	c.add(seen("lab", {}, {{"id/user", "phys"}, {"id/accounts", "one, two"}}));
 	CHECK(c.of("lab").error().code == Errc::again);
 	CHECK(person_wanted({c.rules, 1000, c.facts}, "lab") == "phys");
-	c.facts.people.insert_or_assign("phys", Result<SlurmUser>(SlurmUser{1001, 100}));
+	c.facts.users.insert_or_assign("phys", Result<SlurmUser>(SlurmUser{1001, 100}));
 	REQUIRE(c.of("lab").ok());
 	CHECK_EQUAL(c.of("lab")->user_id, 1001U);
 	CHECK_EQUAL(c.of("lab")->group_id, 100U);
@@ -186,9 +186,9 @@ void annotations_that_name_what_they_may_not_are_refused()
 		Case c{{annotated(), rule("*", 65534)}, {}};
 		for (const auto &[name, uid] : {std::pair("root", 0U), std::pair("daemon", 999U),
 			     std::pair("phys", 1001U)})
-			c.facts.people.insert_or_assign(
+			c.facts.users.insert_or_assign(
 				name, Result<SlurmUser>(SlurmUser{uid, uid}));
-		c.facts.people.insert_or_assign("ghost",
+		c.facts.users.insert_or_assign("ghost",
 			Result<SlurmUser>(Error{
 				Errc::not_found, "no user on this machine is called 'ghost'"}));
 		Namespace lab = seen("lab", {}, {{"id/user", "phys"}});

@@ -18,7 +18,7 @@ bool has(const std::string &text, const char *words)
 	return text.find(words) != std::string::npos;
 }
 
-/* Owner of loose pods, of which so many start together. */
+/* Owner of pods without an owner, of which so many start together. */
 void make_pod_group(Stage &stage, std::uint32_t minimum)
 {
 	stage.job.id = {"scheduling.x-k8s.io/v1alpha1", "PodGroup", "a", "group"};
@@ -26,7 +26,7 @@ void make_pod_group(Stage &stage, std::uint32_t minimum)
 	stage.job.minimum = minimum;
 }
 
-Pod loose(const std::string &name, std::int64_t milli_cpu = 4000)
+Pod group_pod(const std::string &name, std::int64_t milli_cpu = 4000)
 {
 	Pod p = make_pod("a", name, name, size(milli_cpu, 64));
 	p.labels = {{"scheduling.x-k8s.io/pod-group", "group"}};
@@ -166,9 +166,9 @@ void a_pod_that_comes_during_the_submission_runs_alone()
 	Stage stage(1);
 	make_pod_group(stage, 3);
 	for (const char *name : {"a", "b", "c"})
-		stage.world.observe(PodSeen{loose(name)}, stage.now);
+		stage.world.observe(PodSeen{group_pod(name)}, stage.now);
 	REQUIRE(only<Submit>(stage.take()).size() == 1);
-	stage.world.observe(PodSeen{loose("d")}, stage.now);
+	stage.world.observe(PodSeen{group_pod("d")}, stage.now);
 	const auto submits = only<Submit>(stage.take());
 	REQUIRE(submits.size() == 1);
 	CHECK_EQUAL(submits.front().first.text, "d");
@@ -184,7 +184,7 @@ void what_slurm_allocated_is_not_exceeded()
 	Stage stage(1);
 	make_pod_group(stage, 3);
 	for (const char *name : {"a", "b", "c", "d"})
-		stage.world.observe(PodSeen{loose(name, 2000)}, stage.now);
+		stage.world.observe(PodSeen{group_pod(name, 2000)}, stage.now);
 	stage.connect({group_job(stage, nodes({{"n1", 6}}))});
 	const auto actions = stage.take();
 	CHECK_EQUAL(only<Bind>(actions).size(), 3U);
@@ -199,7 +199,7 @@ void a_pod_with_a_job_of_its_own_keeps_it()
 	Stage stage(1);
 	make_pod_group(stage, 2);
 	for (const char *name : {"a", "b", "c"})
-		stage.world.observe(PodSeen{loose(name)}, stage.now);
+		stage.world.observe(PodSeen{group_pod(name)}, stage.now);
 	for (const OwnerId &id : stage.world.take_questions(stage.now))
 		stage.world.observe(OwnerSeen{id, std::optional<Owner>(stage.job)}, stage.now);
 	SlurmJob own = stage.running(nodes({{"n3", 4}}), 1, 9);
@@ -230,9 +230,9 @@ void ranks_of_pods_that_run_stay()
 {
 	Stage stage(1);
 	make_pod_group(stage, 2);
-	stage.world.observe(PodSeen{bound(loose("z"), "n1", 0, 3)}, stage.now);
-	stage.world.observe(PodSeen{loose("a")}, stage.now);
-	stage.world.observe(PodSeen{loose("b")}, stage.now);
+	stage.world.observe(PodSeen{bound(group_pod("z"), "n1", 0, 3)}, stage.now);
+	stage.world.observe(PodSeen{group_pod("a")}, stage.now);
+	stage.world.observe(PodSeen{group_pod("b")}, stage.now);
 	stage.connect({group_job(stage, nodes({{"n1", 8}, {"n2", 4}}))});
 	const auto binds = only<Bind>(stage.take());
 	REQUIRE(binds.size() == 2);
@@ -247,9 +247,9 @@ void pods_that_run_alone_count_for_the_minimum()
 	SlurmJob own = stage.running(nodes({{"n3", 4}}), 1, 9);
 	own.marker = make_marker("a", "b", k_pod_kind, "b");
 	stage.connect({own});
-	stage.world.observe(PodSeen{loose("b")}, stage.now);
+	stage.world.observe(PodSeen{group_pod("b")}, stage.now);
 	(void)stage.take();
-	stage.world.observe(PodSeen{loose("c")}, stage.now);
+	stage.world.observe(PodSeen{group_pod("c")}, stage.now);
 	CHECK_EQUAL(only<Submit>(stage.take()).size(), 1U);
 }
 
@@ -263,7 +263,7 @@ void a_pod_group_of_unlike_pods_is_refused()
 		node.labels["pool"] = std::string(name) < "n3" ? "a" : "b";
 		stage.world.observe(NodeSeen{node}, stage.now);
 	}
-	Pod one = loose("one"), other = loose("other");
+	Pod one = group_pod("one"), other = group_pod("other");
 	one.constraints.node_selector = {{"pool", "a"}};
 	other.constraints.node_selector = {{"pool", "b"}};
 	for (const Pod &pod : {one, other})
@@ -290,7 +290,7 @@ void a_large_pod_group_whose_pods_differ_is_asked_for()
 		stage.world.observe(SlurmNodeSeen{slurm_node(name, 64)});
 	}
 	for (int i = 0; i < 40; i++) {
-		Pod pod = loose("p" + std::to_string(i), 100);
+		Pod pod = group_pod("p" + std::to_string(i), 100);
 		pod.active_deadline_seconds = 1000 + i;
 		stage.world.observe(PodSeen{pod}, stage.now);
 	}
@@ -303,7 +303,7 @@ void a_pod_group_has_the_longest_deadline_of_its_pods()
 	for (const std::int64_t other : {0, 86400}) {
 		Stage stage(0);
 		make_pod_group(stage, 2);
-		Pod one = loose("one", 1000), last = loose("other", 1000);
+		Pod one = group_pod("one", 1000), last = group_pod("other", 1000);
 		one.active_deadline_seconds = 600;
 		last.active_deadline_seconds = other;
 		for (const Pod &pod : {one, last})
@@ -319,7 +319,7 @@ void what_is_not_supported_is_refused_for_a_pod_group()
 {
 	Stage stage(0);
 	make_pod_group(stage, 2);
-	Pod one = loose("one", 1000), other = loose("other", 1000);
+	Pod one = group_pod("one", 1000), other = group_pod("other", 1000);
 	other.unsupported_fields = {"spec.resourceClaims"};
 	for (const Pod &pod : {one, other})
 		stage.world.observe(PodSeen{pod}, stage.now);
@@ -335,7 +335,7 @@ void a_pod_group_of_too_many_kinds_is_refused()
 	Stage stage(0);
 	make_pod_group(stage, 36);
 	for (int i = 0; i < 36; i++) {
-		Pod pod = loose("p" + std::to_string(i), 100);
+		Pod pod = group_pod("p" + std::to_string(i), 100);
 		pod.constraints.tolerations.push_back({});
 		pod.constraints.tolerations.back().key = "t" + std::to_string(i);
 		stage.world.observe(PodSeen{pod}, stage.now);
@@ -352,11 +352,11 @@ void another_group_of_the_same_name_is_asked_for()
 {
 	Stage stage(1);
 	make_pod_group(stage, 1);
-	stage.world.observe(PodSeen{loose("a")}, stage.now);
+	stage.world.observe(PodSeen{group_pod("a")}, stage.now);
 	(void)stage.take();
 	stage.pass(k_second);
 	stage.job.uid = "other-uid";
-	stage.world.observe(PodSeen{loose("b")}, stage.now);
+	stage.world.observe(PodSeen{group_pod("b")}, stage.now);
 	const auto submits = only<Submit>(stage.take());
 	REQUIRE(submits.size() == 1);
 	CHECK_EQUAL(submits.front().first.text, "other-uid");
@@ -400,7 +400,7 @@ void a_gang_that_runs_keeps_nobody_off_the_nodes()
 		stage.world.observe(PodSeen{bound(stage.pod(i), "n1", i, 2)}, stage.now);
 	stage.connect({stage.running(nodes({{"n1", 8}}))});
 	(void)stage.take(); /* a new agent computes the shape of its job */
-	Pod other = loose("other");
+	Pod other = group_pod("other");
 	other.labels.clear();
 	stage.world.observe(PodSeen{other}, stage.now);
 	const auto submits = only<Submit>(stage.take());
@@ -512,7 +512,7 @@ void a_forbidden_allocation_is_given_back_when_no_member_is_bound()
 void a_gang_gives_way_to_a_pod_that_runs_without_a_job()
 {
 	Stage stage(2);
-	Pod runs = loose("alone", 8000);
+	Pod runs = group_pod("alone", 8000);
 	runs.labels.clear();
 	runs.node_name = "n1";
 	runs.phase = PodPhase::running;
@@ -549,7 +549,7 @@ void a_pod_gives_way_to_a_gang_that_runs_without_a_job()
 	stage.world.answer(
 		SubmitAnswered{{"train-uid"}, Submitted{.job = {8}, .node = ""}}, stage.now);
 	stage.world.observe(JobSeen{stage.running({}, 2, 8)}, stage.now);
-	Pod waits = loose("alone", 8000);
+	Pod waits = group_pod("alone", 8000);
 	waits.labels.clear();
 	stage.world.observe(PodSeen{waits}, stage.now);
 	(void)stage.take();

@@ -66,10 +66,10 @@ Status check_absent(const std::string &name)
 
 bool is_theirs(const node_info_t &node)
 {
-	const bool out_of_use = (node.node_state & NODE_STATE_DRAIN) ||
+	const bool out_of_service = (node.node_state & NODE_STATE_DRAIN) ||
 		(node.node_state & NODE_STATE_BASE) == NODE_STATE_DOWN;
 	const std::string_view reason = node.reason ? node.reason : "";
-	return out_of_use && !reason.empty() && !reason.starts_with(names::k_reason_prefix) &&
+	return out_of_service && !reason.empty() && !reason.starts_with(names::k_reason_prefix) &&
 		!core::is_failed_reboot(reason);
 }
 
@@ -84,7 +84,7 @@ Status check_ours(const std::string &name)
 	const NodeTable table(raw);
 	if (table->record_count > 0 && is_theirs(table->node_array[0]))
 		return Error{Errc::conflict,
-			"node " + name + " is out of use for a reason that is not ours: " +
+			"node " + name + " is out of service for a reason that is not ours: " +
 				table->node_array[0].reason};
 	return Ok{};
 }

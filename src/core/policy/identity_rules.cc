@@ -133,8 +133,8 @@ Status take_user(const IdentityRules &identity, const Namespace &in, NamespaceRu
 	rule.user = *annotation(in, rule.user_from);
 	if (!is_name(rule.user))
 		return bad_annotation(in, rule.user_from, "is no user's name or number");
-	const auto found = identity.facts.people.find(rule.user);
-	if (found == identity.facts.people.end())
+	const auto found = identity.facts.users.find(rule.user);
+	if (found == identity.facts.users.end())
 		return Error{Errc::again,
 			"user " + rule.user + " of namespace " + in.name + " is being looked up"};
 	if (!found->second)
@@ -192,8 +192,8 @@ std::optional<std::string> person_wanted(
 	if (!in || !index || identity.rules[*index].user_from.empty())
 		return std::nullopt;
 	const std::string &user = *annotation(*in, identity.rules[*index].user_from);
-	const auto found = identity.facts.people.find(user);
-	return !is_name(user) || (found != identity.facts.people.end() && found->second)
+	const auto found = identity.facts.users.find(user);
+	return !is_name(user) || (found != identity.facts.users.end() && found->second)
 		? std::nullopt
 		: std::optional(user);
 }

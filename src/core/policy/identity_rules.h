@@ -79,7 +79,7 @@ struct SlurmUser {
 struct IdentityFacts {
 	std::map<std::string, Namespace> namespaces; /* by name */
 	/* by the user name or number in the annotation */
-	std::map<std::string, Result<SlurmUser>> people;
+	std::map<std::string, Result<SlurmUser>> users;
 };
 
 struct IdentityRules {

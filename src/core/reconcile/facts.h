@@ -27,7 +27,7 @@ struct PlaceFacts {
 	std::uint32_t cpus = 0;
 	bool is_usable = false; /* the node exists in Kubernetes and is Ready */
 	bool is_native = false; /* no managed node in Kubernetes, and no external node in Slurm */
-	/* by the binding gate (placement/occupancy.h) and host ports; only if is_usable */
+	/* by the admission check \(placement/occupancy.h\) and host ports; only if is_usable */
 	bool has_room = false;
 	std::string room_holder = {}; /* which pod takes up the room, as text for users; or empty */
 	/* The room is held by a running pod whose job Slurm has lost; the new job of that pod waits

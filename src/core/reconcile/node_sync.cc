@@ -81,8 +81,8 @@ bool is_busy(const SlurmNode &node)
 
 /*
  * Only RESUME leads back from DOWN, and it undoes a drain as well. So a node that an administrator
- * has drained is not set DOWN, since it is out of use already. The exception is a node whose jobs
- * must end because it is lost; it keeps the administrator's reason, which says that only the
+ * has drained is not set DOWN, since it is out of service already. The exception is a node whose
+ * jobs must end because it is lost; it keeps the administrator's reason, which says that only the
  * administrator may resume it.
  */
 std::optional<NodeAction> down_change(const SlurmNode &node, const std::string &reason)
@@ -104,13 +104,13 @@ std::optional<NodeAction> down_change(const SlurmNode &node, const std::string &
 std::optional<NodeAction> absent_change(const NodeFacts &facts, bool may_delete)
 {
 	const SlurmNode &node = *facts.slurm;
-	const bool is_out_of_use = node.drain || node.base == NodeBase::down;
+	const bool is_out_of_service = node.drain || node.base == NodeBase::down;
 	const bool is_over = facts.is_gone && !facts.holds_pods;
-	if (is_over && may_delete && node.dynamic && is_out_of_use && !is_busy(node))
+	if (is_over && may_delete && node.dynamic && is_out_of_service && !is_busy(node))
 		return DeleteNode{node.name};
 	if (is_over)
 		return down_change(node, names::k_reason_prefix + std::string(k_why_gone));
-	if (is_out_of_use)
+	if (is_out_of_service)
 		return std::nullopt;
 	return SetNodeState{node.name, NodeStateChange::drain,
 		names::k_reason_prefix + std::string(k_why_unmanaged)};

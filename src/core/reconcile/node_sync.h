@@ -109,7 +109,7 @@ bool is_failed_reboot(std::string_view reason);
 bool is_in_use(const SlurmNode &node);
 
 /* Whether the node would be set DOWN if it were lost: it is not DOWN yet, and nobody else has taken
- * it out of use. */
+ * it out of service. */
 bool may_go_down(const SlurmNode &node);
 
 /* The next step that brings the node's record and state in Slurm in line with Kubernetes; nullopt:

@@ -74,14 +74,14 @@ ComponentStage stage_after(ComponentStage stage, const Action &action)
 bool is_passing(ComponentStage stage)
 {
 	return stage == ComponentStage::submitting || stage == ComponentStage::binding ||
-		stage == ComponentStage::ending || stage == ComponentStage::unplaced;
+		stage == ComponentStage::ending || stage == ComponentStage::ungrouped;
 }
 
 const char *stage_text(ComponentStage stage)
 {
 	switch (stage) {
-	case ComponentStage::unplaced:
-		return "unplaced";
+	case ComponentStage::ungrouped:
+		return "ungrouped";
 	case ComponentStage::gathering:
 		return "gathering";
 	case ComponentStage::due:

@@ -15,7 +15,7 @@ namespace slurmkube::core
 {
 
 enum class ComponentStage {
-	unplaced, /* it is not known yet which workload the pod belongs to */
+	ungrouped, /* it is not known yet which workload the pod belongs to */
 	/* Waits for pods, claims, other components, or a correction of what it requests. */
 	gathering,
 	due,        /* will be submitted, at once or after a pause */

@@ -133,7 +133,7 @@ void World::look_at_pod(const PodUid &uid, PodEntry &entry, Now now, std::vector
 	}
 	Component &component = state_.components[uid];
 	if (entry.pod && !entry.grouping_known) {
-		enter(component, ComponentStage::unplaced, now);
+		enter(component, ComponentStage::ungrouped, now);
 		return report_ungrouped(uid, entry, now, out);
 	}
 	forget_provisional(uid, now);

@@ -46,7 +46,7 @@ struct VanishedJobs {
 };
 
 struct Component {
-	ComponentStage stage = ComponentStage::unplaced;
+	ComponentStage stage = ComponentStage::ungrouped;
 	std::int64_t stage_since_us = 0;
 
 	/* ---- its jobs ---- */

@@ -89,7 +89,7 @@ std::set<std::string> World::users_wanted() const
 void World::user_found(const std::string &name, const Result<SlurmUser> &person)
 {
 	state_.taints.review_soon(state_.seen_us);
-	state_.settings.policy.identity_facts.people.insert_or_assign(name, person);
+	state_.settings.policy.identity_facts.users.insert_or_assign(name, person);
 	wake_unbound("");
 }
 

@@ -169,7 +169,7 @@ void World::slurm_node_seen(SlurmNode node)
 	if (is_other)
 		filter_.forget_exclusions();
 	state_.slurm_nodes.insert_or_assign(name, std::move(node));
-	/* Pods with an allocation there give it back when the node is out of use. */
+	/* Pods with an allocation there give it back when the node is out of service. */
 	if (is_new || !state_.kube_nodes.contains(name))
 		wake_waiters(name);
 	if (is_other)

@@ -5,11 +5,11 @@
  *
  * Slurm may start a job where another pod still is: that pod is ending, its job was suspended
  * (which stops no pod), or the partition gives out CPUs twice. Or the node is away, together with
- * so many others that this is not believed. The binding gate then holds the pod back, while Slurm
- * charges the job and its time limit runs. So the allocation is given back after a while, and the
- * pod's next jobs exclude the node until it can take the pod. Partitions that give out CPUs twice
- * are refused from the start. If pods of a gang are bound, its allocation cannot be given back: a
- * pod without a place gets a job of its own.
+ * so many others that this is not believed. The admission check before the binding then holds the
+ * pod back, while Slurm charges the job and its time limit runs. So the allocation is given back
+ * after a while, and the pod's next jobs exclude the node until it can take the pod. Partitions
+ * that give out CPUs twice are refused from the start. If pods of a gang are bound, its allocation
+ * cannot be given back: a pod without a place gets a job of its own.
  */
 #include "src/core/placement/placement.h"
 #include "src/core/reconcile/report_parts.h"
@@ -174,9 +174,9 @@ bool World::take_back(const PodUid &key, const Bind &bind, const PodUid &uid, No
 {
 	const auto node = state_.kube_nodes.find(bind.node);
 	const PodEntry &entry = state_.pods.at(uid);
-	const bool minds_others =
+	const bool has_pod_constraints =
 		!entry.pod->constraints.host_ports.empty() || is_concerned(state_, *entry.pod);
-	if (minds_others && node != state_.kube_nodes.end() && state_.gangs.contains(key)) {
+	if (has_pod_constraints && node != state_.kube_nodes.end() && state_.gangs.contains(key)) {
 		PlaceFacts again;
 		again.has_room = true;
 		filter_.check(state_, uid, entry, node->second, again);

@@ -6,7 +6,7 @@ import os
 import subprocess
 import time
 
-from bed import Api, wait_for
+from testbed import Api, wait_for
 from h2_server import H2Server
 from registry import contains, equal, test
 

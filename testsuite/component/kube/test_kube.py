@@ -19,7 +19,7 @@ import client_tests  # noqa: E402,F401
 import writes_tests  # noqa: E402,F401
 import watch_tests  # noqa: E402,F401
 import wire_tests  # noqa: E402,F401
-from bed import Bed  # noqa: E402
+from testbed import Testbed  # noqa: E402
 from registry import TESTS  # noqa: E402
 
 
@@ -34,7 +34,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="slurm-kube-edge.") as directory:
         plane = None
         try:
-            bed = Bed(os.path.abspath(sys.argv[1]), os.path.join(directory, "k8s"), port)
+            bed = Testbed(os.path.abspath(sys.argv[1]), os.path.join(directory, "k8s"), port)
             plane = bed.plane
             for number, function in enumerate(tests, 1):
                 failed += run_one(bed, number, function)

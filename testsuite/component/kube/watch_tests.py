@@ -4,7 +4,7 @@ import json
 import threading
 import time
 
-from bed import OURS, PODS, Api, wait_for
+from testbed import OURS, PODS, Api, wait_for
 from registry import equal, test
 
 

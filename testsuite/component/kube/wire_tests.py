@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Pods have the same contents in protobuf and in JSON: listed, watched, changed, ended."""
-from bed import OURS, PODS, wait_for
+from testbed import OURS, PODS, wait_for
 from registry import equal, test
 
 HOST = "kubernetes.io/hostname"

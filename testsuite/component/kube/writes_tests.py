@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Bindings, deletions, conditions and events, and how the agent learns whether they succeeded."""
-from bed import PODS, wait_for
+from testbed import PODS, wait_for
 from registry import contains, equal, test
 
 

@@ -59,7 +59,7 @@ HEAD = {"cpu": 2}  # stays off GPU nodes because it does not tolerate their tain
 WORKER = {"cpu": 3, "devices": {GPU: 2}, "spec": TOLERANT}  # two per node
 
 
-class PoolBed(Cluster):
+class PoolTestbed(Cluster):
     """One node without devices, and two with GPUs and a taint that keeps other pods off."""
 
     def __init__(self, build):

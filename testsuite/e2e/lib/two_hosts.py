@@ -6,7 +6,7 @@ and munge. Host "kube-a" is the primary.
 import copy
 
 from .agent import Agent
-from .fault_bed import FaultBed
+from .fault_testbed import FaultTestbed
 from .process import Process
 from .slurm import Slurm
 from .waiting import LIMIT, wait_for
@@ -82,8 +82,8 @@ class HostSlurm(Slurm):
         return other
 
 
-class TwoHosts(FaultBed):
-    """FaultBed without proxies: .slurm and .agent belong to kube-a, .slurm_b and .agent_b to
+class TwoHosts(FaultTestbed):
+    """FaultTestbed without proxies: .slurm and .agent belong to kube-a, .slurm_b and .agent_b to
     kube-b.
     """
 

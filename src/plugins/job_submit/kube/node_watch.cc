@@ -38,7 +38,8 @@ void NodeWatch::take_out_again()
 		LockHold hold(KUBE_WRITE, meter_);
 		if (kube_seam_node_take_out(
 			    name.c_str(), feature_.c_str(), node.reason.c_str(), node.down))
-			log_info("node %s is out of use again: Slurm had forgotten it, reason: %s",
+			log_info("node %s is out of service again: Slurm had forgotten it, reason: "
+				 "%s",
 				name.c_str(), node.reason.c_str());
 	}
 }

@@ -5,7 +5,7 @@ are Running, with kube-scheduler and slurm-kube in turns. Both run all the time.
 Time counts from the moment the API server received the first creation. kwok reports Running as soon
 as it hears of a binding, without image and container.
 """
-from ..bench_bed import SCHEDULER, BenchBed
+from ..bench_testbed import SCHEDULER, BenchTestbed
 from ..figures import say
 
 BOTH = {"kube-scheduler-at-once": SCHEDULER, "at-once": "slurm"}
@@ -56,7 +56,7 @@ def ratios(figures, scenario):
 
 
 def measure(options, figures):
-    with BenchBed(options.build, options.nodes) as bed:
+    with BenchTestbed(options.build, options.nodes) as bed:
         figures.facts.update(bed.versions())
         size = f"{options.at_once} pods, {options.nodes} nodes of 64 CPUs"
         figures.fact("at-once.size", size)

@@ -15,7 +15,7 @@ binds faster may wait longer for Running.
 import signal
 import time
 
-from ..bench_bed import SCHEDULER, BenchBed
+from ..bench_testbed import SCHEDULER, BenchTestbed
 from ..figures import percentile, say
 
 IN_FLIGHT = (1, 8, 16, 32, 64)  # requests of bind-limit; its rate is the best of these
@@ -224,7 +224,7 @@ def measure(options, figures):
     """Runs the three in turns, options.repeat times after a warm-up round; with kwok running, with
     kwok paused, or both.
     """
-    with BenchBed(options.build, options.nodes) as bed:
+    with BenchTestbed(options.build, options.nodes) as bed:
         figures.facts.update(bed.versions())
         figures.fact("burst.size", f"{options.pods} pods, {options.nodes} nodes of 64 CPUs")
         contest = Contest(bed, figures, options.pods)

@@ -6,7 +6,7 @@ import time
 
 from lib import wait_for
 
-from ..bench_bed import BenchBed
+from ..bench_testbed import BenchTestbed
 from ..figures import percentile, say
 
 
@@ -35,7 +35,7 @@ def one_round(bed, figures, number, pods):
 
 
 def measure(options, figures):
-    with BenchBed(options.build, options.nodes) as bed:
+    with BenchTestbed(options.build, options.nodes) as bed:
         figures.facts.update(bed.versions())
         figures.fact("cancel.size", f"{options.pods // 5} pods, {options.nodes} nodes")
         bed.agent.start()

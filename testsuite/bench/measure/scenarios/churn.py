@@ -5,7 +5,7 @@ minute: created -> bound, the memory of the agent and slurmctld, the backlog.
 import threading
 import time
 
-from ..bench_bed import BenchBed
+from ..bench_testbed import BenchTestbed
 from ..figures import percentile, say
 
 LIFE = "30s"
@@ -72,7 +72,7 @@ def minute(bed, figures, number, seconds):
 
 
 def measure(options, figures):
-    with BenchBed(options.build, options.nodes, min_job_age=60) as bed:
+    with BenchTestbed(options.build, options.nodes, min_job_age=60) as bed:
         figures.facts.update(bed.versions())
         figures.fact(
             "churn.size",

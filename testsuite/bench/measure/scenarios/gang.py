@@ -12,7 +12,7 @@ import time
 
 from lib import job, wait_for
 
-from ..bench_bed import BenchBed
+from ..bench_testbed import BenchTestbed
 from ..figures import say
 from .burst import WARM_UP, Contest
 
@@ -118,7 +118,7 @@ def ratios(figures, in_flight):
 
 
 def measure(options, figures):
-    with BenchBed(options.build, options.nodes) as bed:
+    with BenchTestbed(options.build, options.nodes) as bed:
         figures.facts.update(bed.versions())
         figures.fact(
             "gang.size",

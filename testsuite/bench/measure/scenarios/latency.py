@@ -16,7 +16,7 @@ from history_checker.history import JOB_ID
 from lib import pod, wait_for
 from records.slurm import log_matches
 
-from ..bench_bed import CPUS, SCHEDULER, BenchBed
+from ..bench_testbed import CPUS, SCHEDULER, BenchTestbed
 from ..figures import Figures, percentile, say
 
 LIMIT, SAME_TIER_LIMIT = 30.0, 45.0  # seconds per pod
@@ -194,7 +194,7 @@ MULTIFACTOR = [
 
 
 def idle(options, figures):
-    with BenchBed(options.build, options.nodes) as bed:
+    with BenchTestbed(options.build, options.nodes) as bed:
         figures.facts.update(bed.versions())
         figures.fact("latency.size", f"{options.single} pods a round, {options.nodes} nodes")
         bed.agent.start()
@@ -203,13 +203,13 @@ def idle(options, figures):
 
 
 def behind(options, figures):
-    with BenchBed(options.build, options.nodes, slurm_lines=LINES, native=True) as bed:
+    with BenchTestbed(options.build, options.nodes, slurm_lines=LINES, native=True) as bed:
         bed.agent.start()
         wait_for_peer(bed, options, figures)
 
 
 def ahead(options, figures):
-    with BenchBed(
+    with BenchTestbed(
         options.build, options.nodes, slurm_lines=[*LINES, *MULTIFACTOR], native=True
     ) as bed:
         bed.agent.start()
@@ -217,7 +217,7 @@ def ahead(options, figures):
 
 
 def backfill(options, figures):
-    with BenchBed(
+    with BenchTestbed(
         options.build,
         options.nodes,
         slurm_lines=[LINES[1], "SchedulerParameters=bf_interval=2,bf_max_job_test=1000"],

@@ -4,7 +4,7 @@ its restart: when are the first and the last of those bound, and what did the ag
 """
 import time
 
-from ..bench_bed import CPUS, BenchBed
+from ..bench_testbed import CPUS, BenchTestbed
 from ..figures import say
 
 LIMIT = 120.0
@@ -40,7 +40,7 @@ def one_round(bed, figures, number, waiting):
 def measure(options, figures):
     running, waiting = options.pods, options.pods // 2
     cpus = max(1, options.nodes * CPUS // (running + waiting))
-    with BenchBed(options.build, options.nodes) as bed:
+    with BenchTestbed(options.build, options.nodes) as bed:
         figures.facts.update(bed.versions())
         figures.fact(
             "restart.size", f"{running} running and {waiting} waiting pods, {options.nodes} nodes"

@@ -8,7 +8,7 @@ import time
 
 from lib.process import SOURCE, output_of
 
-from ..bench_bed import BenchBed
+from ..bench_testbed import BenchTestbed
 from ..figures import say
 
 MARKER = (
@@ -18,7 +18,7 @@ MARKER = (
 
 
 def limit(options, figures):
-    with BenchBed(options.build, options.nodes) as bed:
+    with BenchTestbed(options.build, options.nodes) as bed:
         figures.facts.update(bed.versions())
         figures.fact("limit-slurm.size", f"{options.pods} lives, {options.nodes} nodes")
         for number in range(-1, options.repeat):

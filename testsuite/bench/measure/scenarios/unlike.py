@@ -11,7 +11,7 @@ The number of the gang's Slurm jobs is reported, not checked: roles may share on
 from lib import wait_for
 from lib.workloads import annotation, create, delete, job_set, replicated_job
 
-from ..bench_bed import SCHEDULER, BenchBed
+from ..bench_testbed import SCHEDULER, BenchTestbed
 from ..figures import say
 from .at_once import LIMIT, note, ratios
 
@@ -76,7 +76,7 @@ def turn(bed, name, scheduler):
 
 
 def measure(options, figures):
-    with BenchBed(options.build, options.nodes, workloads=True) as bed:
+    with BenchTestbed(options.build, options.nodes, workloads=True) as bed:
         figures.facts.update(bed.versions())
         shapes = f"{HEADS} pods of {HEAD} and {WORKERS} of {WORKER}"
         figures.fact("unlike.size", f"JobSet of {shapes}, {options.nodes} nodes of 64 CPUs")

@@ -24,7 +24,7 @@ CPUS, MEMORY = 64, "256Gi"
 SLURM_LINES = ["SlurmctldDebug=info"]
 
 
-class BenchBed(Cluster):
+class BenchTestbed(Cluster):
     """nodes: the number of simulated nodes of 64 CPUs. slurm_lines: more lines for slurm.conf.
     workloads: with JobSet's manager."""
 

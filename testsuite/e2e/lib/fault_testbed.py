@@ -16,7 +16,7 @@ from .manifests import kwok_node, pod
 from .waiting import LIMIT, wait_for
 
 
-class FaultBed(Cluster):
+class FaultTestbed(Cluster):
     """Cluster with .api and .rpc (the proxies) and a pod "steady" that runs from the first to the
     last test and must not be affected.
     """

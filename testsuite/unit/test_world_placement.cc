@@ -576,7 +576,7 @@ void a_toleration_goes_with_the_last_pod_that_had_it()
 
 int main()
 {
-	return check::run_tests("world_place",
+	return check::run_tests("world_placement",
 		{TEST(only_nodes_that_match_are_left_to_slurm),
 			TEST(a_pod_without_a_node_says_so_and_is_tried_when_nodes_change),
 			TEST(a_pod_too_large_for_every_node_is_not_submitted),

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from lib import equal, pod, run, wait_for
 from lib.expect import job_in_state, uid_of
-from lib.fault_bed import FaultBed, open_files, resting_files
+from lib.fault_testbed import FaultTestbed, open_files, resting_files
 from lib.kube import condition
 from lib.process import SOURCE, output_of
 
@@ -244,7 +244,7 @@ def test_clock_of_the_agent_steps(bed):
         bed.agent.start()
 
 
-class Bed(FaultBed):
+class Testbed(FaultTestbed):
     """StateSaveLocation is on a disk of 4 MiB."""
 
     def start_slurm(self):
@@ -257,7 +257,7 @@ class Bed(FaultBed):
 
 if __name__ == "__main__":
     run(
-        lambda build: Bed(
+        lambda build: Testbed(
             build, agent_options={"settings": {"limits": {"condition_interval_seconds": 1}}}
         )
     )

@@ -5,7 +5,7 @@ and the probe.
 Api        an administrator's client of the API server: creates pods and reads them back
 Proxy      TLS in front of the API server; rules make single requests fail, the API server itself
            stays real
-Bed        all of these, shared by the tests
+Testbed        all of these, shared by the tests
 Probe      testsuite/component/kube/probe: the agent's own code, controlled by JSON lines
 """
 import asyncio
@@ -333,7 +333,7 @@ class Probe:
         return self.process.returncode
 
 
-class Bed:
+class Testbed:
     """Everything that the tests share."""
 
     def __init__(self, build, directory, port):
