@@ -145,7 +145,7 @@ def test_annotations_that_name_nobody_or_too_much(bed):
         ("daemon", "below identity.min_uid"),
         ("no-such-user", "no user on this machine is called 'no-such-user'"),
         ("0", "below identity.min_uid"),
-        ("4000000001", "nobody here is called"),
+        ("4000000001", "no user on this machine is called"),
         ("a b", "is no user's name"),
     ):
         bed.kube.patch("Namespace", "wrong", {"metadata": {"annotations": {USER_KEY: value}}})

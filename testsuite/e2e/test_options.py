@@ -53,6 +53,7 @@ BESIDE = {"mail-user": {OURS + "mail-type": "END"}}
 SINCE = {"extra": ("23.02", "some text", {"Extra": "some text"}), "segment": ("24.05", "1", {})}
 # tested by their effect, or only in clusters made for them
 ELSEWHERE = {
+    "end-together": "test_unlike",
     "gang": "test_gangs",
     "pods-per-node": "test_gangs",
     "dependency": "test_dependency_waits_for_a_native_job",

@@ -73,10 +73,11 @@ def is_given_back(bed, held):
 
 def test_what_is_held_is_given_back(bed):
     """The head's node is in use: no worker is bound, their nodes are held for at most
-    limits.components_wait_seconds, and waiting pods get them. All start later, and the new job
-    keeps the first job's age.
+    limits.components_wait_seconds, and waiting pods get them. All start later, and the new jobs
+    have the age that the head's first job gained in the queue.
     """
     ray, held = held_beside_a_full_pool(bed, "held")
+    queued = ray.wait_job_of("head", "PENDING")
     waits = [bed.kube.create(pod(f"waits-{i}", cpu=8, spec=ON_GPU)) for i in range(2)]
     is_given_back(bed, held)
     for p in waits:
@@ -85,7 +86,8 @@ def test_what_is_held_is_given_back(bed):
     for name in ("waits-0", "waits-1", f"block-{ray.name}-0"):
         bed.kube.delete("Pod", name)
     started_whole(bed, ray.wait_running())
-    kept_age(ray.wait_job_of("workers", "RUNNING"), held)
+    for role in ("head", "workers"):
+        kept_age(ray.wait_job_of(role, "RUNNING"), queued)
     ray.remove()
 
 

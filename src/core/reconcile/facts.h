@@ -93,6 +93,8 @@ struct OthersFacts {
 	/* creation of the oldest pod of all components that waits, seconds since the epoch; 0: none
 	 * does */
 	std::int64_t oldest_waiting = 0;
+	/* The earliest aged_since of all components: they wait as one. */
+	std::int64_t aged_since = 0;
 	/* what to wait for before a job is submitted, or before pods are bound */
 	std::optional<Condition> waits_for;
 	/* The component waits only for volumes of other components, so its own volumes may be
@@ -130,8 +132,8 @@ struct ComponentFacts {
 	const Result<JobSpec> *spec = nullptr;
 	JobChange change; /* for a pending job */
 
-	/* Since when its pods have gained age in the queue by jobs that were given back before they
-	 * ran, seconds since the epoch; 0: there was none. */
+	/* So long before now that it is the age which its pods gained in the queue by jobs that
+	 * were given back before they ran, seconds since the epoch; 0: there was none. */
 	std::int64_t aged_since = 0;
 
 	/* ---- before a job is submitted ---- */
@@ -195,6 +197,8 @@ struct ComponentFacts {
 	bool goes_first = false;
 	/* its pods and its job end when the job of another component has ended */
 	bool ends_together = true;
+	/* its owner exists and wants pods of it, as far as it has answered */
+	bool is_wanted = true;
 	/* the same for the next job, as owners and pods say it */
 	bool next_ends_together = true;
 	/* Since when its job has had nodes and none of its pods was bound, as this agent saw it;

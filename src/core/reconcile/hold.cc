@@ -17,12 +17,6 @@ constexpr std::int64_t k_second_us = 1'000'000;
 
 using Components = std::vector<ComponentFacts>;
 
-/* Of two times that may be unknown (0). */
-std::int64_t earlier(std::int64_t one, std::int64_t other)
-{
-	return one == 0 || other == 0 ? std::max(one, other) : std::min(one, other);
-}
-
 /* Creation of the oldest live pod, seconds since the epoch; 0: no pod lives. Pods that the owner
  * has re-created have waited only since then. */
 std::int64_t first_created(const ComponentFacts &f)
@@ -58,6 +52,11 @@ std::int64_t held_us_of(const ComponentFacts &f, std::int64_t oldest, Now now)
 }
 
 } // namespace
+
+std::int64_t earlier(std::int64_t one, std::int64_t other)
+{
+	return one == 0 || other == 0 ? std::max(one, other) : std::min(one, other);
+}
 
 bool is_allocated(const ComponentFacts &f)
 {
@@ -116,6 +115,8 @@ Holding holding_of(const Components &all, Now now)
 		held_us = have_all_nodes && held_us >= 0 ? std::min(held_us, own_us)
 							 : std::max(held_us, own_us);
 	}
+	if (have_all_nodes) /* then it waits for nobody's nodes */
+		holding.partitions.clear();
 	holding.since_us = held_us < 0 ? 0 : std::max<std::int64_t>(now.mono_us - held_us, 1);
 	return holding;
 }

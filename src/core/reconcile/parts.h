@@ -25,6 +25,8 @@ RankActions look_up(const ComponentFacts &facts, bool (*is_asked_for)(const Rank
 RankActions submit(const ComponentFacts &facts);
 
 /* ---- hold.cc: of several components ---- */
+/* Of two times that may be unknown (0). */
+std::int64_t earlier(std::int64_t one, std::int64_t other);
 bool is_allocated(const ComponentFacts &facts);
 /* All its ranks have succeeded. */
 bool is_over(const ComponentFacts &facts);

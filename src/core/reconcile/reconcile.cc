@@ -33,16 +33,17 @@ void pin(const ComponentFacts &f, JobSpec &spec)
 /* Pods that were created later than that have not waited as long. */
 std::int64_t waiting_since(const ComponentFacts &f)
 {
-	if (f.aged_since == 0 || has_own_bound(f))
+	const std::int64_t aged = earlier(f.aged_since, f.others.aged_since);
+	if (aged == 0 || has_own_bound(f))
 		return 0;
 	std::int64_t created = 0;
 	for (const RankFacts &r : f.ranks) {
 		if (r.side == PodSide::waiting)
-			created = created > 0 ? std::min(created, r.pod->created) : r.pod->created;
+			created = earlier(created, r.pod->created);
 	}
 	/* a component may be asked for before its pods come */
 	created = created > 0 ? created : f.others.oldest_waiting;
-	return created > 0 ? std::max(created, f.aged_since) : 0;
+	return created > 0 ? std::max(created, aged) : 0;
 }
 
 /* Slurm has lost the job of running pods. They are never killed on doubt: after a while a job for
@@ -58,6 +59,7 @@ RankActions without_job(const ComponentFacts &f)
 		return {};
 	JobSpec spec = f.spec->value();
 	pin(f, spec);
+	spec.marker.ends_apart = !f.ends_together;
 	return own(f, Submit{std::move(spec)});
 }
 

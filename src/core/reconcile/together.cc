@@ -192,7 +192,7 @@ void stand_before_start(
 		return std::ranges::find(one.ranks, PodSide::waiting, &RankFacts::side) !=
 			one.ranks.end();
 	});
-	f.others.asks_ahead = is_waiting && !is_over(f);
+	f.others.asks_ahead = is_waiting && !is_over(f) && f.is_wanted;
 	switch (job_side(f.job)) {
 	case JobSide::none:
 	case JobSide::ended:
@@ -234,8 +234,7 @@ std::int64_t oldest_waiting(const Components &all)
 	for (const ComponentFacts &f : all) {
 		for (const RankFacts &r : f.ranks) {
 			if (r.side == PodSide::waiting)
-				oldest = oldest > 0 ? std::min(oldest, r.pod->created)
-						    : r.pod->created;
+				oldest = earlier(oldest, r.pod->created);
 		}
 	}
 	return oldest;
@@ -253,9 +252,13 @@ void stand_together(Components &all, const HoldLimit &limit)
 	if (all.size() < 2)
 		return;
 	const std::int64_t oldest = oldest_waiting(all);
+	std::int64_t aged = 0;
+	for (const ComponentFacts &f : all)
+		aged = earlier(aged, f.aged_since);
 	for (ComponentFacts &f : all) {
 		f.others.are_there = true;
 		f.others.oldest_waiting = oldest;
+		f.others.aged_since = aged;
 		f.others.has_live = std::ranges::any_of(all, [&](const ComponentFacts &other) {
 			return &other != &f && has_own_live(other);
 		});

@@ -100,7 +100,7 @@ void World::act_on(
 			continue;
 		if (bind) {
 			component.crowded.clear();
-			component.aged_since = 0;
+			component.age_seconds = 0;
 		}
 		const auto *complete = std::get_if<Complete>(&next.action);
 		if (complete && complete->wait_status == k_status_given_back)

@@ -73,8 +73,8 @@ struct Component {
 	std::optional<Condition> trouble; /* why the last submission failed */
 	SubmittedOptions submitted;
 	std::vector<Crowded> crowded; /* the most recent last */
-	/* see ComponentFacts::aged_since, as this agent saw it */
-	std::int64_t aged_since = 0;
+	/* age of jobs that its pods lost before they ran (ComponentFacts::aged_since) */
+	std::int64_t age_seconds = 0;
 	unsigned given_back = 0; /* allocations, in favour of a pod without a job */
 	std::int64_t slurm_quiet_until_us = 0;
 
@@ -126,9 +126,11 @@ struct Gang {
 	std::map<std::uint32_t, RankEnd> ends;
 	std::uint32_t restart = 0; /* of its latest pods, see PodEntry::restart */
 	/* For workloads of several components: when the first of the pods was created, seconds
-	 * since the epoch, that lived when a pod joined and none was bound. Ends of pods that were
+	 * since the epoch, that lived when pods joined and none was bound. Ends of pods that were
 	 * created earlier and are gone do not count. */
 	std::int64_t run_since = 0;
+	/* pods for which may_begin_run() is true have joined since the last look */
+	bool has_newcomers = false;
 	/* Ranks whose pods were too large for the allocation and therefore have jobs of their
 	 * own. */
 	std::set<std::uint32_t> standalone;

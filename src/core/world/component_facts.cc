@@ -73,6 +73,27 @@ bool is_any_of_others(const State &state, const PodUid &key, bool (*is_so)(PodSi
 	return false;
 }
 
+/* While no pod of the component has come, those of the others say it: they have the same owner. In
+ * doubt pods stay. */
+void FactsReader::note_end_together(const PodUid &key, const Gang &gang, ComponentFacts &f) const
+{
+	const std::vector<PodUid> asked = gang.members.empty() ? components_of_workload(state_, key)
+							       : std::vector<PodUid>{key};
+	const auto end_together = [&](bool if_unknown) {
+		const auto says_so = [&](const auto &member) {
+			return state_.pods.at(member.first).ends_together.value_or(if_unknown);
+		};
+		return std::ranges::all_of(asked, [&](const PodUid &one) {
+			const auto found = state_.gangs.find(one);
+			return found == state_.gangs.end() ||
+				std::ranges::all_of(found->second.members, says_so);
+		});
+	};
+	f.next_ends_together = end_together(true);
+	f.ends_together =
+		f.job ? !f.job->marker.ends_apart && end_together(true) : end_together(false);
+}
+
 void FactsReader::note_component(const PodUid &key, ComponentFacts &f) const
 {
 	const Gang &gang = state_.gangs.at(key);
@@ -80,14 +101,7 @@ void FactsReader::note_component(const PodUid &key, ComponentFacts &f) const
 		roles_text(gang) + ")";
 	f.size = size_of(gang);
 	f.goes_first = gang.goes_first;
-	const auto end_together = [&](bool if_unknown) {
-		return std::ranges::all_of(gang.members, [&](const auto &member) {
-			return state_.pods.at(member.first).ends_together.value_or(if_unknown);
-		});
-	};
-	f.next_ends_together = end_together(true);
-	/* if nobody can say, pods stay */
-	f.ends_together = f.job ? !f.job->marker.ends_apart : end_together(false);
+	note_end_together(key, gang, f);
 	std::int64_t expected_us = 0;
 	for (const PodUid &one : gang.members.empty() ? components_of_workload(state_, key)
 						      : std::vector<PodUid>()) {

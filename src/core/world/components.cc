@@ -215,6 +215,7 @@ void World::settle_members(const PodUid &key, Now now)
 	clocks_.stop(key, Clock::unlinked);
 	forget_provisional(key, now);
 	note_ends(gang, now);
+	note_new_run(key, gang);
 	assign_free_ranks(gang);
 	assign_ranks(gang, key);
 	note_bound_members(key, gang);

@@ -58,6 +58,7 @@ class FactsReader
 		std::optional<Result<JobSpec>> &spec) const;
 	ComponentFacts facts_of_gang(const PodUid &key, std::optional<Result<JobSpec>> &spec) const;
 	/* Adds what the other components of the workload need to know about this one. */
+	void note_end_together(const PodUid &key, const Gang &gang, ComponentFacts &facts) const;
 	void note_component(const PodUid &key, ComponentFacts &facts) const;
 	/* Pods that wait together may each have room without all of them having room at once. Notes
 	 * that for the pods of one component, or of all components of a workload. */

@@ -189,7 +189,9 @@ void FactsReader::note_gang_absence(const PodUid &key, const Gang &gang, Compone
 {
 	const bool is_empty = is_live_job_side(job_side(f.job)) && !has_own_live(f);
 	const bool has_others = gang.components > 1 && is_any_of_others(state_, key, is_live_side);
-	const bool may_come = has_others && f.ended_ranks < wanted_ranks(state_, key, gang, f);
+	const std::uint32_t wanted = wanted_ranks(state_, key, gang, f);
+	f.is_wanted = wanted > 0;
+	const bool may_come = has_others && f.ended_ranks < wanted;
 	/* does the owner still want them? */
 	if (is_empty && may_come && !gang.owner.kind.empty())
 		found_.owner.emplace(gang.owner, now_.mono_us - k_owner_interval_us);

@@ -100,7 +100,7 @@ RolePods FactsReader::unlike_ones(const Gang &gang, std::map<std::uint32_t, Role
 			out.push_back(std::move(role));
 		else if (is_pod_group &&
 			known->pod->active_deadline_seconds < role.pod->active_deadline_seconds)
-			known->pod = role.pod;
+			*known = std::move(role);
 	}
 	return out;
 }

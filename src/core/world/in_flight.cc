@@ -90,12 +90,11 @@ void World::note_submission(const PodUid &key, const JobSpec &spec, Now now)
 
 /* Its job is taken from pods before they run. Kept here as well as in the job, because Slurm
  * forgets that before the next one may be submitted. */
-void World::note_age(Component &component, JobId id) const
+void World::note_age(Component &component, JobId id, Now now) const
 {
 	const auto job = state_.jobs.find(id);
-	const std::int64_t since = job == state_.jobs.end() ? 0 : aged_since(job->second);
-	if (since > 0 && (component.aged_since == 0 || since < component.aged_since))
-		component.aged_since = since;
+	if (job != state_.jobs.end())
+		component.age_seconds = std::max(component.age_seconds, age_of(job->second, now));
 }
 
 void World::note_job_action(const PodUid &key, Action &action, Now now)
@@ -103,7 +102,7 @@ void World::note_job_action(const PodUid &key, Action &action, Now now)
 	Component &component = state_.components.at(key);
 	if (const auto *complete = std::get_if<Complete>(&action)) {
 		if (complete->wait_status == k_status_given_back)
-			note_age(component, complete->job);
+			note_age(component, complete->job, now);
 		if (complete->wait_status == k_status_given_back &&
 			clocks_.since(key, Clock::in_the_way) > 0)
 			component.given_back++;
@@ -112,7 +111,7 @@ void World::note_job_action(const PodUid &key, Action &action, Now now)
 	}
 	if (const auto *cancel = std::get_if<Cancel>(&action)) {
 		if (cancel->for_absence)
-			note_age(component, cancel->job);
+			note_age(component, cancel->job, now);
 		component.given_up.push_back(cancel->job);
 		component.cancelling = cancel->job;
 	}

@@ -124,15 +124,23 @@ bool is_about_pod(const Pod &pod, const Component &component, const SlurmJob &en
 		(is_named || !is_answer_lost(component, ended));
 }
 
-std::int64_t aged_since(const SlurmJob &job)
+/* Only what Slurm counted: not while it was held or waited for another job. */
+std::int64_t age_of(const SlurmJob &job, Now now)
 {
-	return job.marker.since > 0 ? job.marker.since : job.accrue_time;
+	const std::int64_t given = job.marker.since > 0 ? job.submit_time - job.marker.since : 0;
+	std::int64_t until = now.wall_s; /* a pending job has an estimated start_time */
+	if (job_side(&job) != JobSide::pending && job.start_time > 0)
+		until = job.start_time;
+	else if (job_side(&job) == JobSide::ended && job.end_time > 0)
+		until = job.end_time;
+	const std::int64_t gained = job.accrue_time > 0 ? until - job.accrue_time : 0;
+	return std::max<std::int64_t>(given, 0) + std::max<std::int64_t>(gained, 0);
 }
 
-std::int64_t aged_since(const State &state, const Component &component)
+std::int64_t age_of(const State &state, const Component &component, Now now)
 {
-	if (component.aged_since > 0)
-		return component.aged_since;
+	if (component.age_seconds > 0)
+		return component.age_seconds;
 	const SlurmJob *last = nullptr;
 	for (const JobId id : component.jobs) {
 		const auto found = state.jobs.find(id);
@@ -146,7 +154,7 @@ std::int64_t aged_since(const State &state, const Component &component)
 		((last->state == JobState::cancelled && is_given_up(component, *last)) ||
 			(last->state == JobState::failed &&
 				last->exit_status == k_status_given_back));
-	return is_taken_back ? aged_since(*last) : 0;
+	return is_taken_back ? age_of(*last, now) : 0;
 }
 
 } // namespace slurmkube::core

@@ -38,14 +38,16 @@ inline constexpr char k_exclusions_not_known[] = "?";
 /* ---- what the end of a job says about the component that had it (world/job_verdicts.cc) ---- */
 /* slurmctld ended the job because it could not deliver the answer to our submission. */
 bool is_answer_lost(const Component &component, const SlurmJob &ended);
+/* Whether it may be one of the first pods of a new run of its workload. */
+bool may_begin_run(const Gang &gang, const Pod &pod);
 /* How many of the component's ranks the owner wants at present, as far as it has said. */
 std::uint32_t wanted_ranks(
 	const State &state, const PodUid &key, const Gang &gang, const ComponentFacts &facts);
-/* Since when pods have gained age by a job that they lost to us before they ran: the last one, or
- * one of before that this agent ended. Seconds since the epoch; 0: there was none. */
-std::int64_t aged_since(const State &state, const Component &component);
-/* The same of one job. */
-std::int64_t aged_since(const SlurmJob &job);
+/* Seconds of age that pods gained by a job that they lost to us before they ran: the last one, or one
+ * of before that this agent ended. */
+std::int64_t age_of(const State &state, const Component &component, Now now);
+/* The same of one job, with what it had from jobs before it. */
+std::int64_t age_of(const SlurmJob &job, Now now);
 /* An agent ended the job because it found no pod for it. */
 bool is_given_up(const Component &component, const SlurmJob &ended);
 /* Whether the bound pod has to end with the job. */

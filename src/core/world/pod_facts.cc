@@ -35,7 +35,8 @@ ComponentFacts FactsReader::facts_of_component(const PodUid &key, const Componen
 	f.submit_due = is_submit_due(key);
 	f.trouble = component.trouble;
 	f.start_limit_us = state_.settings.start_limit_us;
-	f.aged_since = aged_since(state_, component);
+	if (const std::int64_t age = age_of(state_, component, now_); age > 0)
+		f.aged_since = now_.wall_s - age;
 	if (job_side(f.job) == JobSide::ended && component.job_ended_us > 0) {
 		const std::int64_t next =
 			component.job_ended_us + pause_before(next_attempt(state_, key));

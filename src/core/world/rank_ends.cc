@@ -7,7 +7,7 @@
 #include "src/core/world/world.h"
 
 #include <algorithm>
-#include <limits>
+#include <utility>
 
 namespace slurmkube::core
 {
@@ -15,11 +15,10 @@ namespace slurmkube::core
 namespace
 {
 
-/* Creation of the oldest of their pods that live, seconds since the epoch; the largest number if
- * none does. */
+/* Creation of the oldest of their pods that live, seconds since the epoch; 0: none does. */
 std::int64_t first_live_created(const State &state, const std::vector<PodUid> &keys)
 {
-	std::int64_t first = std::numeric_limits<std::int64_t>::max();
+	std::int64_t first = 0;
 	for (const PodUid &key : keys) {
 		const auto gang = state.gangs.find(key);
 		if (gang == state.gangs.end())
@@ -27,7 +26,8 @@ std::int64_t first_live_created(const State &state, const std::vector<PodUid> &k
 		for (const auto &[uid, rank] : gang->second.members) {
 			const PodEntry &member = state.pods.at(uid);
 			if (member.pod && is_live_side(side_of(member)))
-				first = std::min(first, member.pod->created);
+				first = first == 0 ? member.pod->created
+						   : std::min(first, member.pod->created);
 		}
 	}
 	return first;
@@ -48,14 +48,18 @@ void keep_end(RankEnd &known, RankEnd end)
 
 } // namespace
 
-/*
- * Only JobSets say on their pods that all of them were re-created. For other owners: if a pod comes
- * while none is bound, the workload has started again.
- */
-void World::note_new_run(const PodUid &key, const Gang &gang, const Pod &pod)
+/* Only JobSets say on their pods that all of them were re-created. */
+bool may_begin_run(const Gang &gang, const Pod &pod)
 {
-	if (gang.components < 2 || !pod.node_name.empty() || is_terminal(pod) ||
-		pod.labels.contains(names::k_jobset_restart))
+	return gang.components > 1 && pod.node_name.empty() && !is_terminal(pod) &&
+		!pod.labels.contains(names::k_jobset_restart);
+}
+
+/* If pods have come while none is bound, the workload has started again. Judged once for all that
+ * came since the last look, because it takes as long as the workload is large. */
+void World::note_new_run(const PodUid &key, Gang &gang)
+{
+	if (!std::exchange(gang.has_newcomers, false))
 		return;
 	const std::vector<PodUid> keys = components_of_workload(state_, key);
 	const auto is_bound_one = [&](const auto &member) {
@@ -69,9 +73,10 @@ void World::note_new_run(const PodUid &key, const Gang &gang, const Pod &pod)
 	if (std::ranges::any_of(keys, is_any_bound))
 		return;
 	/* Pods of one run may come at different times. */
-	const std::int64_t first = std::min(pod.created, first_live_created(state_, keys));
+	const std::int64_t first = first_live_created(state_, keys);
 	for (const PodUid &one : keys) {
-		if (const auto found = state_.gangs.find(one); found != state_.gangs.end())
+		const auto found = state_.gangs.find(one);
+		if (first > 0 && found != state_.gangs.end())
 			found->second.run_since = std::max(found->second.run_since, first);
 	}
 }

@@ -149,7 +149,7 @@ void World::join(const PodUid &uid, PodEntry &entry, InGang in, Now now)
 		rank = rank_at(gang.ranks, in.role, *in.index);
 	gang.members[uid] = rank;
 	gang.was_seen = true;
-	note_new_run(key, gang, *entry.pod);
+	gang.has_newcomers = gang.has_newcomers || may_begin_run(gang, *entry.pod);
 	if (has_live_job(state_, key)) /* webhooks may have changed the pod against its template */
 		reviews_.add(key);
 	if (!rank && !in.index) {

@@ -256,7 +256,7 @@ class World
 	void take_workload_ranks(Gang &gang, std::vector<std::uint32_t> ranks);
 	void keep_role(const PodUid &key, const InGang &in);
 	void join_components(const InGang &in, const PodEntry &first, Now now);
-	void note_new_run(const PodUid &key, const Gang &gang, const Pod &pod);
+	void note_new_run(const PodUid &key, Gang &gang);
 	void note_room_together(std::vector<ComponentFacts> &components, Now now);
 	[[nodiscard]] bool has_pods_of_others(const PodUid &key) const;
 	void wake_components(const PodUid &key);
@@ -293,7 +293,7 @@ class World
 	bool accept_report(const PodUid &uid, PodEntry &entry, const Report &report, Now now);
 	void mark_in_flight(const PodUid &uid, const Action &action, Now now);
 	void note_submission(const PodUid &key, const JobSpec &spec, Now now);
-	void note_age(Component &component, JobId id) const;
+	void note_age(Component &component, JobId id, Now now) const;
 	bool accept(const PodUid &uid, Action &action, Now now);
 	void note_job_action(const PodUid &key, Action &action, Now now);
 	/* ---- without a link: world/standby.cc; looks: world/act.cc ---- */

@@ -182,8 +182,9 @@ static int judge_change(job_desc_msg_t *change, const job_record_t *job, uint32_
 	if (verdict->keeps_comment)
 		xfree(change->admin_comment);
 	replace(&change->admin_comment, verdict->admin_comment);
-	/* a script's factor replaces the one that the job has */
-	if (change->site_factor != NO_VAL && job->details)
+	/* a script's factor replaces the one that the job has, which may be what the script set */
+	if (change->site_factor != NO_VAL && change->site_factor != job->site_factor &&
+		job->details)
 		keep_age(change, verdict->waiting_since, job->details->submit_time);
 	return code_of(verdict->outcome);
 }
