@@ -10,14 +10,20 @@ _skube() {
 	pods) words="--active --json" ;;
 	explain) words="options" ;;
 	nodes) words="--slurm-conf --output --force" ;;
-	--socket | --output)
+	kubeconfig) words="--token-file --owner --duration" ;;
+	teardown)
+		words="--apply --agents-stopped --context --kubeconfig --label --scheduler-name"
+		words+=" --socket"
+		;;
+	--socket | --output | --token-file | --kubeconfig)
 		compopt -o default
 		COMPREPLY=()
 		return
 		;;
 	*)
 		words="check ping show why nodes diag explain kubeconfig teardown help"
-		words+=" --json --apply --context --kubeconfig --agents-stopped"
+		words+=" --json --apply --context --kubeconfig --agents-stopped --label"
+		words+=" --scheduler-name --token-file --owner --duration"
 		words+=" --socket --version --help"
 		;;
 	esac

@@ -31,8 +31,9 @@ void check_reply(std::string_view text)
 	json_object *object = reply->get();
 	for (const std::string &view : {skube::ping_view(object), skube::check_view(object),
 		     skube::jobs_view(object, k_now), skube::pods_view(object),
-		     skube::nodes_view(object), skube::slurm_conf_view(object),
-		     skube::diag_view(object), skube::why_view(object)})
+		     skube::active_pods_view(object), skube::nodes_view(object),
+		     skube::slurm_conf_view(object), skube::diag_view(object),
+		     skube::why_view(object)})
 		MUST(is_printable(view, "\n"));
 	(void)skube::all_checks_passed(object);
 }

@@ -10,6 +10,7 @@ TESTS += %D%/layers.py
 TESTS += %D%/links.py
 TESTS += %D%/mutants.py
 TESTS += %D%/private.py
+TESTS += %D%/recipes.py
 TESTS += %D%/recommended.py
 TESTS += %D%/sizes.py
 TESTS += %D%/tables.py
@@ -27,6 +28,7 @@ EXTRA_DIST += \
 	%D%/links.py \
 	%D%/mutants.py \
 	%D%/private.py \
+	%D%/recipes.py \
 	%D%/recommended.py \
 	%D%/sizes.py \
 	%D%/sources.py \
