@@ -1123,7 +1123,7 @@ def test_teardown():
 
 
 def test_manual():
-    """Every command and option of --help is in skube(1)."""
+    """Every command and option of --help is in skube(1), and so is each word of show."""
     with open(os.path.join(SOURCE, "doc", "man", "skube.1.scd"), encoding="utf-8") as page:
         manual = page.read()
     help_text = skube("--help").stdout
@@ -1131,6 +1131,9 @@ def test_manual():
         check(f"skube(1) explains {option}", f"*{option}*" in manual or f"*{option} " in manual)
     for command in re.findall(r"^  ([a-z]+)", help_text, re.MULTILINE):
         check(f"skube(1) explains {command}", f"*{command}" in manual)
+    shown = re.search(r"^  show ([a-z|]+)", help_text, re.MULTILINE)
+    for word in shown.group(1).split("|") if shown else [""]:
+        check(f"skube(1) explains show {word}", f"\n*show* *{word}*\n" in manual)
 
 
 for test in (
