@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Documents agree with the tree: they name the packages needed to build, the lines for slurm.conf
-are those of the example in etc, and the tested Slurm series are those of configure. The lint links
-checks their links.
+are those of the example in etc, the tested Slurm series are those of configure, and the tested
+releases those of testsuite/check. The lint links checks their links.
 
 usage: documents.py [SOURCE_DIR]      SOURCE_DIR defaults to $srcdir or the current directory
 """
@@ -73,9 +73,30 @@ def other_series(top):
     )
 
 
+def unnamed_releases(top):
+    """doc/admin.md has configure's list of tested series, and README.md the releases with which
+    testsuite/check tests every change.
+    """
+
+    def text(path):
+        return " ".join((top / path).read_text(encoding="utf-8").split())
+
+    series = re.search(r'KUBE_SLURM_TESTED "(.*?)"', text("src/base/slurm_versions.h")).group(1)
+    releases = re.search(r' versions="([^"]*)"', text("testsuite/check")).group(1).split()
+    releases.remove("testing")
+    return [
+        f"{path}: does not name {what}, as {source} does"
+        for path, what, source in (
+            ("doc/admin.md", series, "src/base/slurm_versions.h"),
+            *(("README.md", release, "testsuite/check") for release in releases),
+        )
+        if what not in text(path)
+    ]
+
+
 def main():
     top = Path(sys.argv[1] if len(sys.argv) > 1 else os.environ.get("srcdir", "."))
-    faults = [*unnamed_packages(top), *other_lines(top), *other_series(top)]
+    faults = [*unnamed_packages(top), *other_lines(top), *other_series(top), *unnamed_releases(top)]
     print("\n".join(faults) or "documents agree with the tree")
     sys.exit(1 if faults else 0)
 
