@@ -22,6 +22,10 @@ COMPLETION = "contribs/completion/skube.bash"
 SCRIPT, ROWS, EVENTS = (f"testsuite/sim/{name}" for name in ("script.h", "script.cc", "events.cc"))
 # not for skube: lists the jobs for a line of skube check
 NOT_IN_DIAG = {"unmarked"}
+# what an option sets that is no field of a job: bookkeeping, and what decides before a job exists
+NOT_IN_JOBS = {"given", "pods_per_node", "gang", "ends_together"}
+# only compared with the identity rule: a change gives the job nothing
+ONLY_COMPARED = {"group-id", "user-id"}
 # the events of the simulator that a default does instead of a case
 BY_DEFAULT = {
     "pressure_eviction",
@@ -46,11 +50,11 @@ def between(path, start, end):
     return found.group()
 
 
-def members(path, structure, kind=r"[\w:]+"):
+def members(path, structure, kind=r"[\w:<>]+"):
     """The names of the data members, which may share a declaration."""
     text = re.sub(r"/\*.*?\*/", "", between(path, f"struct {structure} ", "};"), flags=re.S)
-    for names in re.findall(rf"^\t{kind} ((?:\w+(?: = \d+)?,?\s*)+);", text, re.M):
-        yield from re.findall(r"\b[a-z]\w*", names)
+    for names in re.findall(rf"^\t{kind} ((?:\w+(?: = [\w:]+)?,?\s*)+);", text, re.M):
+        yield from re.findall(r"(?:^|,)\s*([a-z]\w*)", names)
 
 
 def missing(names, text, form, where):
@@ -135,6 +139,20 @@ def kinds():
     )
 
 
+def options():
+    """The agent gives Slurm what an option sets, also if the option changes on a waiting pod."""
+    path, change = "src/core/options/table.cc", "src/agent/slurm/describe_change.cc"
+    blocks = between(path, "constexpr Option k_options", "};").split('{.name = "')[1:]
+    changeable = [block[: block.index('"')] for block in blocks if ".fixed = true" not in block]
+    names = list(members("src/core/model/job_options.h", "JobOptions"))
+    yield len(blocks) + len(names)
+    describe = "src/agent/slurm/describe.cc"
+    text = set(re.findall(r"\w+", read(describe)))
+    yield from (f"{describe} lacks {name}" for name in names if name not in text | NOT_IN_JOBS)
+    wanted = [name for name in changeable if name not in ONLY_COMPARED]
+    yield from missing(wanted, read(change), '\t{"NAME",', f"k_rows of {change}")
+
+
 def simulator():
     """k_rows is in the order of the events, because text_of() counts. The function of each group
     has a case for each event of the group, except for those of BY_DEFAULT.
@@ -193,6 +211,7 @@ def main():
         (skube, 35),
         (reasons, 9),
         (kinds, 14),
+        (options, 80),
         (simulator, 50),
         (guard, 25),
     ):
