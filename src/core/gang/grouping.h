@@ -4,12 +4,11 @@
  *
  * Pure. The first rule that applies decides: PodGroup of scheduling.k8s.io with a gang policy,
  * PodGroup of scheduling.x-k8s.io, LeaderWorkerSet group, the topmost owner whose pods start
- * together (JobSet, MPIJob, PyTorchJob, RayCluster, Indexed Job with completions == parallelism);
- * otherwise the pod is alone. The annotation slurm-kube.io/gang of the pod, or else of its nearest
- * owner that has it, changes that: with "false" the pod is alone, with "true" every owner with
- * known roles counts as one whose pods start together. In the same way slurm-kube.io/end-together
- * sets InGang::ends_together; without it the owner's restart policy decides. Only labels that the
- * controllers document for their users are read.
+ * together (Owner::starts_together); otherwise the pod is alone. The annotation slurm-kube.io/gang
+ * of the pod, or else of its nearest owner that has it, changes that: with "false" the pod is
+ * alone, with "true" every owner with known roles counts as one whose pods start together. In the
+ * same way slurm-kube.io/end-together sets InGang::ends_together; without it the owner's restart
+ * policy decides. Only labels that the controllers document for their users are read.
  */
 #ifndef SLURMKUBE_CORE_GANG_GROUPING_H
 #define SLURMKUBE_CORE_GANG_GROUPING_H
