@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Places that doc/design/recipes.md lists and that no compiler compares: a name that one file
-defines occurs in the others that need it. Without this lint a forgotten place would stay unnoticed.
+"""Places that a change must not forget and that no compiler compares: a name that one file defines
+occurs in the others that need it. doc/design/recipes.md lists most of them. Without this lint a
+forgotten place would stay unnoticed.
 
 usage: recipes.py [SOURCE_DIR]      SOURCE_DIR defaults to $srcdir or the current directory
 """
@@ -145,6 +146,22 @@ def kinds():
     )
 
 
+def stages():
+    """skube why prints the stage of a component, and skube(1) explains each."""
+    text = between("src/core/reconcile/stage.cc", r"const char \*stage_text\(", "}")
+    names = re.findall(r'return "(\w+)";', text)
+    yield len(names)
+    yield from missing(names, between(SKUBE_1, "# STAGES", "# "), "_NAME_", f"{SKUBE_1}, STAGES")
+
+
+def checks():
+    """skube(1) explains each line of skube check."""
+    text = "".join(path.read_text(encoding="utf-8") for path in TOP.glob("src/agent/checks*.cc"))
+    names = sorted(set(re.findall(r'\b(?:passed|failed)\(\s*"([^"]+)"', text)))
+    yield len(names)
+    yield from missing(names, between(SKUBE_1, "# CHECKS", "# "), "*NAME*", f"{SKUBE_1}, CHECKS")
+
+
 def options():
     """The agent gives Slurm what an option sets, also if the option changes on a waiting pod."""
     path, change = "src/core/options/table.cc", "src/agent/slurm/describe_change.cc"
@@ -217,6 +234,8 @@ def main():
         (skube, 6),
         (reasons, 9),
         (kinds, 14),
+        (stages, 11),
+        (checks, 18),
         (options, 80),
         (simulator, 50),
         (guard, 25),
