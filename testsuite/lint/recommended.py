@@ -37,13 +37,29 @@ TESTED = [
         '"State=DRAIN"',
     ),
     (r"scontrol update partitionname=\S+ state=up", "testsuite/e2e/test_nodes.py", "_run_remedy("),
+    (
+        r"scontrol update partitionname=\S+ state=inactive",
+        "testsuite/component/skube/test_skube.py",
+        "scontrol update PartitionName=kube State=INACTIVE",
+    ),
+    (
+        r"scontrol update NodeName=LIST State=DOWN Reason=lost",
+        "testsuite/e2e/test_nodes.py",
+        '"State=DOWN"',
+    ),
     (r"scontrol delete NodeName=…", "testsuite/component/skube/test_skube.py", "delete"),
     (r"sacctmgr add user \S+ account=\S+", "testsuite/e2e/test_identity.py", "sacctmgr add user"),
     (r"sacctmgr modify user \S+ set qos\+=\S+", "testsuite/e2e/test_identity.py", "qos+="),
     (r"kubectl cordon", "testsuite/e2e/test_nodes.py", '"cordon"'),
     (r"kubectl label node\b.*", "testsuite/e2e/test_nodes.py", '"slurm-kube.io/managed": "true"'),
+    (r"kubectl taint node\b.*", "testsuite/e2e/test_nodes.py", '"taint", "node"'),
     (r"kubectl label namespace .*", "testsuite/e2e/test_policies.py", "managed"),
     (r"kubectl apply -f rbac.yaml", "testsuite/e2e/test_rights.py", "rbac"),
+    (
+        r"kubectl apply -f example-pod.yaml --namespace NAMESPACE",
+        "testsuite/e2e/test_kubelet.py",
+        "example-pod.yaml",
+    ),
     (r"kubectl apply -f polic.*", "testsuite/e2e/test_policies.py", "polic"),
     (
         r"slurmkubed --print-(rbac|policies|scheduler-name-policy)( > \S+)?",
@@ -58,7 +74,11 @@ TESTED = [
     ),
     (r"skube kubeconfig", "testsuite/component/skube/test_skube.py", "test_kubeconfig"),
     (r"skube teardown( --apply)?", "testsuite/component/skube/test_skube.py", "test_teardown"),
-    (r"systemctl (restart|reload|enable --now|disable --now) (slurmctld|slurmkubed)", None, UNIT),
+    (
+        r"systemctl (restart|reload|edit|enable --now|disable --now) (slurmctld|slurmkubed)",
+        None,
+        UNIT,
+    ),
 ]
 QUOTED = re.compile(r"(?:'|`|\*)((?:%s)\b[^'`*\n]*)(?:'|`|\*)" % PROGRAMS)
 BLOCK = re.compile(r"```\w*\n(.*?)```", re.DOTALL)
