@@ -38,9 +38,9 @@ TESTED = [
     ),
     (r"scontrol update partitionname=\S+ state=up", "testsuite/e2e/test_nodes.py", "_run_remedy("),
     (
-        r"scontrol update partitionname=\S+ state=inactive",
-        "testsuite/component/skube/test_skube.py",
-        "scontrol update PartitionName=kube State=INACTIVE",
+        r"scontrol update partitionname=\S+ state=down",
+        "testsuite/e2e/test_gang_scale.py",
+        '"PartitionName=kube", "State=DOWN"',
     ),
     (
         r"scontrol update NodeName=LIST State=DOWN Reason=lost",
