@@ -100,7 +100,8 @@ Check rights(const Findings &found)
 		return passed("rights",
 			"all " + std::to_string(found.rights.size()) + " are granted" + age);
 	return failed("rights", "missing: " + missing + age,
-		"'kubectl apply -f rbac.yaml', and bind the role to the agent's user");
+		"'kubectl apply -f rbac.yaml', and use the kubeconfig that 'skube kubeconfig' "
+		"makes");
 }
 
 /* Whether the pods and the jobs belong to the same Kubernetes cluster. */

@@ -46,6 +46,7 @@ WORST = {
     "excluded-nodes": ("a" + 8 * "[1-9]", ",".join(60 * ["a[1-60000]"]), "node-[0-2]"),
     "exclusive": ("true", "user"),
     "extra": (4096 * "x", 256 * "x"),
+    "end-together": ("false",),
     "gang": ("false", "true"),
     "gres": (",".join(150 * ["gpu:1"]), ",".join(32 * ["gpu:999999999"])),
     "group-id": ("4294967294", "65534"),

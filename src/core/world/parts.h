@@ -43,8 +43,8 @@ bool may_begin_run(const Gang &gang, const Pod &pod);
 /* How many of the component's ranks the owner wants at present, as far as it has said. */
 std::uint32_t wanted_ranks(
 	const State &state, const PodUid &key, const Gang &gang, const ComponentFacts &facts);
-/* Seconds of age that pods gained by a job that they lost to us before they ran: the last one, or one
- * of before that this agent ended. */
+/* Seconds of age that pods gained by a job that they lost to us before they ran: the last one, or
+ * one of before that this agent ended. */
 std::int64_t age_of(const State &state, const Component &component, Now now);
 /* The same of one job, with what it had from jobs before it. */
 std::int64_t age_of(const SlurmJob &job, Now now);
