@@ -149,8 +149,8 @@ testsuite_unit_test_pod_topology_LDADD = libcheck.la libcore.la libbase.la
 
 check_PROGRAMS += testsuite/unit/test_world_placement
 TESTS += testsuite/unit/test_world_placement
-testsuite_unit_test_world_place_SOURCES = %D%/test_world_placement.cc
-testsuite_unit_test_world_place_LDADD = libcheck.la libcore.la libbase.la
+testsuite_unit_test_world_placement_SOURCES = %D%/test_world_placement.cc
+testsuite_unit_test_world_placement_LDADD = libcheck.la libcore.la libbase.la
 check_PROGRAMS += testsuite/unit/test_world_nearby_pods
 TESTS += testsuite/unit/test_world_nearby_pods
 testsuite_unit_test_world_nearby_pods_SOURCES = %D%/test_world_nearby_pods.cc
