@@ -56,7 +56,7 @@ void Agent::start()
 	kube_side_ = std::make_unique<ModelKube>(models, life(), sight_);
 	slurm_side_ = std::make_unique<ModelSlurm>(models, life());
 	executor_ = std::make_unique<agent::Executor>(*world_, *kube_side_, *slurm_side_,
-		agent::Executor::PodTopology{
+		agent::Executor::Callbacks{
 			[this] { return stage_.agent_now(); }, [this] { want_round(); }});
 	pods.restart();
 	nodes.restart();
