@@ -215,6 +215,44 @@ void a_component_whose_pods_never_come_is_not_charged_for_ever()
 	CHECK(has(stage.steps(2), "Submit ray-uid+1"));
 }
 
+/* slurmctld has not answered yet when the pods come after all. */
+void no_pod_is_bound_to_a_job_that_is_being_ended()
+{
+	LivingStage stage;
+	stage.head_comes();
+	(void)stage.steps(1);
+	stage.allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
+	(void)stage.steps(1);
+	stage.allocate("ray-uid", nodes({{"n1", 1}}));
+	CHECK(has(stage.steps(1), "Bind h"));
+	(void)stage.steps(350);
+	stage.pass(100 * k_second);
+	CHECK_EQUAL(only<Complete>(stage.take()).size(), 1U);
+	stage.worker_comes("w0");
+	stage.worker_comes("w1");
+	CHECK(only<Bind>(stage.take()).empty());
+}
+
+/* The workers keep their nodes for the next head, however long the first one ran. */
+void a_head_that_is_replaced_costs_no_nodes()
+{
+	LivingStage stage;
+	stage.head_comes();
+	(void)stage.steps(1);
+	stage.allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
+	(void)stage.steps(1);
+	stage.allocate("ray-uid", nodes({{"n1", 1}}));
+	CHECK(has(stage.steps(1), "Bind h"));
+	(void)stage.steps(120);
+	end_pod(stage, "h", 1);
+	CHECK(!has(stage.step(), "End ray-uid+1"));
+	gone(stage, {"h"});
+	stage.pass(2 * k_second);
+	CHECK(!has(stage.step(), "End ray-uid+1"));
+	stage.head_comes("h2");
+	CHECK(!has(stage.steps(1), "End ray-uid+1"));
+}
+
 /* ---- what agents that come later make of it ---- */
 
 void come_as(LivingStage &stage, const char *uid, bool is_apart)
@@ -359,6 +397,8 @@ int main()
 			TEST(a_pod_that_is_just_leaving_costs_no_nodes),
 			TEST(nodes_that_pods_ran_on_are_not_held_since_then),
 			TEST(a_component_whose_pods_never_come_is_not_charged_for_ever),
+			TEST(no_pod_is_bound_to_a_job_that_is_being_ended),
+			TEST(a_head_that_is_replaced_costs_no_nodes),
 			TEST(pods_that_disagree_stay),
 			TEST(an_owner_that_changes_its_mind_ends_no_pod),
 			TEST(a_component_without_pods_ends_apart_as_its_owner_says),

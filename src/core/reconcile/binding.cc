@@ -146,6 +146,8 @@ RankActions give_back(const ComponentFacts &f)
 
 RankActions hold_or_bind(const ComponentFacts &f)
 {
+	if (f.is_ending) /* pods that were bound to it would run without a job */
+		return {};
 	if (lets_go(f))
 		return let_go(f);
 	if (f.may_give_back && is_untouched(f) && std::ranges::any_of(f.ranks, is_misfit))

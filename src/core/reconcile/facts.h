@@ -127,6 +127,7 @@ struct ComponentFacts {
 	/* a rank ended because its pod was deleted: a successor may come */
 	bool has_deleted_end = false;
 	const SlurmJob *job = nullptr; /* the current job, see State::current_job() */
+	bool is_ending = false;        /* its end is under way */
 	std::vector<JobId> surplus;    /* other live jobs of the same pods */
 	/* The job to submit, with the next attempt number; or the waiting job with its changes. */
 	const Result<JobSpec> *spec = nullptr;

@@ -115,6 +115,8 @@ Holding holding_of(const Components &all, Now now)
 		held_us = have_all_nodes && held_us >= 0 ? std::min(held_us, own_us)
 							 : std::max(held_us, own_us);
 	}
+	/* tries and pauses do not change the order */
+	holding.queued_since = oldest > 0 ? oldest : holding.queued_since;
 	if (have_all_nodes) /* then it waits for nobody's nodes */
 		holding.partitions.clear();
 	holding.since_us = held_us < 0 ? 0 : std::max<std::int64_t>(now.mono_us - held_us, 1);

@@ -25,7 +25,8 @@ struct Holding {
 	/* Monotonic microseconds since when an allocation has waited for other components; 0: none
 	 * does. */
 	std::int64_t since_us = 0;
-	/* the earliest queued_since() of the jobs, seconds since the epoch; 0: there is no job */
+	/* Creation of the oldest live pod, or if none lives the earliest queued_since() of the
+	 * jobs, seconds since the epoch; 0: there is no job. */
 	std::int64_t queued_since = 0;
 	std::vector<std::string> partitions; /* of the components' jobs */
 };

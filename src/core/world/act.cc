@@ -88,8 +88,11 @@ void World::act_on(
 		wait_for_share(key, facts);
 	/* Nothing says what the gang's job was like, so each pod gets a job of its own. */
 	if (gang && facts.missing_long && gang->ranks.empty()) {
-		for (const RankFacts &r : facts.ranks)
-			leave(*gang, r.uid);
+		for (const RankFacts &r : facts.ranks) {
+			/* others would come back at once, and the clock still runs */
+			if (state_.pods.at(r.uid).grouping_known)
+				leave(*gang, r.uid);
+		}
 		return;
 	}
 	ComponentStage stage = stage_of(facts);

@@ -61,6 +61,7 @@ struct Component {
 	 * on another node or not at all. */
 	std::set<JobId> strays;
 	std::optional<JobId> cancelling;
+	JobId ending; /* the job whose end was asked for last */
 	VanishedJobs vanished;
 	std::uint32_t submitted_attempt = 1;
 	std::int64_t submitted_us = 0, allocated_us = 0, job_ended_us = 0;

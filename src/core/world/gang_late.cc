@@ -34,8 +34,14 @@ std::int64_t pause_after(unsigned jobs, std::int64_t wait_us)
  * first. */
 std::int64_t late_limit_us(const State &state, const PodUid &key, const Gang &gang)
 {
-	const bool do_others_run =
-		gang.components > 1 && is_any_of_others(state, key, is_bound_side);
+	/* or their successors are about to come */
+	const auto has_run = [&](const PodUid &one) {
+		const auto found = state.gangs.find(one);
+		return one != key && found != state.gangs.end() && !found->second.ends.empty();
+	};
+	const bool do_others_run = gang.components > 1 &&
+		(is_any_of_others(state, key, is_bound_side) ||
+			std::ranges::any_of(components_of_workload(state, key), has_run));
 	return do_others_run ? state.settings.late_pods_us : state.settings.gang_wait_us;
 }
 

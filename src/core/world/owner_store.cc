@@ -85,8 +85,8 @@ void OwnerStore::ask_for(const PodUid &pod, const OwnerId &id, std::int64_t newe
 bool OwnerStore::ask_again(const OwnerId &id, Now now)
 {
 	Entry &entry = entries_[id];
-	const bool is_old = !entry.answer ||
-		(entry.answer->has_value() && now.mono_us - entry.answered_us >= k_old_us);
+	/* also one that was not found: it may have been the API server's error */
+	const bool is_old = !entry.answer || now.mono_us - entry.answered_us >= k_old_us;
 	if (entry.is_asked || !is_old || !questions_.insert(id).second)
 		return false;
 	entry.is_again = true;
