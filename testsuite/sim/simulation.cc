@@ -13,9 +13,9 @@ namespace
 
 constexpr Micros k_settling = 240 * k_second;
 constexpr Micros k_window = 60 * k_second;
-/* Each pod of a queue may have to find out by itself that a node has no room, which takes a
- * minute (seed 940). A loop would go on beyond this number of windows. */
-constexpr int k_windows = 30;
+/* A loop would go on beyond this number of windows, and one more for each pod that waits: each may
+ * have to find out by itself that a node has no room, which takes a minute (seeds 662, 940). */
+constexpr std::size_t k_windows = 30;
 constexpr std::uint64_t k_late_gangs = 12;
 /* per window: four per second for waiting pods, two for each gang whose pods do not come */
 constexpr std::uint64_t k_most_questions = 60 * 4 + 4 + 2 * k_late_gangs;
@@ -133,8 +133,12 @@ void Simulation::settle()
 	calm_down();
 	if (!advance(stage_.now() + k_settling))
 		return;
+	const auto waits = [](const PodTruth &pod) {
+		return sim::is_live(pod) && pod.api.node_name.empty();
+	};
+	const std::size_t windows = k_windows + kube_.uids_if(waits).size();
 	std::uint64_t before = 0;
-	for (int i = 0; i < k_windows; i++) {
+	for (std::size_t i = 0; i < windows; i++) {
 		before = requests();
 		const std::uint64_t asked = kube_.questions;
 		if (!advance(stage_.now() + k_window))

@@ -329,6 +329,43 @@ void a_gang_is_bound_when_its_pods_have_room_together()
 	CHECK_EQUAL(only<Bind>(s.take()).size(), 2U);
 }
 
+/* A pod that has ended has a node, but says nothing about the nodes that its successor may use. */
+void a_gang_avoids_a_node_without_room_beside_pods_that_have_ended()
+{
+	GangStage s(2);
+	s.start(2, nodes({{"n1", 8}}));
+	s.end(0, PodPhase::succeeded);
+	s.end(1, PodPhase::failed, 1);
+	SlurmJob first = s.running({});
+	first.state = JobState::failed;
+	first.end_time = s.now.wall_s;
+	s.world.observe(JobSeen{first}, s.now);
+	Pod there = make_pod("b", "there", "there", size(6000, 64));
+	there.node_name = "n1";
+	there.phase = PodPhase::running;
+	s.world.observe(PodSeen{there}, s.now);
+	s.pass(k_second);
+	s.world.observe(PodSeen{s.pod(1, "b")}, s.now);
+	s.pass(40 * k_second);
+	REQUIRE(only<Submit>(s.take()).size() == 1);
+	s.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {8}, .node = ""}}, s.now);
+	s.world.observe(JobSeen{s.running(nodes({{"n1", 8}}), 2, 8)}, s.now);
+	CHECK(only<Bind>(s.take()).empty());
+	s.pass(k_room_wait + k_second);
+	CHECK_EQUAL(look_up(s, PodLookup::unbound), 1U);
+	REQUIRE(only<Complete>(s.take()).size() == 1);
+	s.world.answer(CompleteAnswered{{"train-uid"}, Ok{}, false}, s.now);
+	SlurmJob second = s.running({}, 2, 8);
+	second.state = JobState::failed;
+	second.exit_status = k_status_given_back;
+	second.end_time = s.now.wall_s;
+	s.world.observe(JobSeen{second}, s.now);
+	s.pass(40 * k_second);
+	const auto submits = only<Submit>(s.take());
+	REQUIRE(submits.size() == 1);
+	CHECK(submits.front().second.spec.excluded_nodes == std::vector<std::string>{"n1"});
+}
+
 /* Of the pods that run on n1 and n2, the last has failed, and n2 is away for its replacement. */
 void lose_one(GangStage &s)
 {
@@ -474,6 +511,7 @@ int main()
 			TEST(all_nodes_without_room_are_excluded_at_once),
 			TEST(a_gang_is_bound_when_all_its_pods_have_their_places),
 			TEST(a_gang_is_bound_when_its_pods_have_room_together),
+			TEST(a_gang_avoids_a_node_without_room_beside_pods_that_have_ended),
 			TEST(a_pod_without_a_place_leaves_a_gang_that_runs),
 			TEST(a_pod_whose_place_comes_back_in_time_stays_in_its_gang),
 			TEST(a_pod_that_is_bound_after_all_stays_in_its_gang),

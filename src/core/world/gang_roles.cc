@@ -7,6 +7,7 @@
  * of the role has come.
  */
 #include "src/core/gang/role_conflict.h"
+#include "src/core/model/outcome.h"
 #include "src/core/placement/placement.h"
 #include "src/core/world/facts_reader.h"
 #include "src/core/world/parts.h"
@@ -56,6 +57,14 @@ std::string owner_text(const Gang &gang)
 std::string role_text(const Gang &gang, const std::string &name)
 {
 	return (gang.minimum > 0 ? "pod '" : "role '") + name + "'";
+}
+
+/* Which of two pods stands for their role: one that lives, then the lower rank. */
+bool stands_before(const std::pair<std::uint32_t, const Pod *> &one,
+	const std::pair<std::uint32_t, const Pod *> &other)
+{
+	return std::pair(is_terminal(*one.second), one.first) <
+		std::pair(is_terminal(*other.second), other.first);
 }
 
 bool has_terms(const Pod &pod)
@@ -108,12 +117,13 @@ RolePods FactsReader::unlike_ones(const Gang &gang, std::map<std::uint32_t, Role
 /*
  * In rank order, and at most one more than k_unlike_roles_most. Templates count only while no pod
  * of the gang is bound: afterwards it has its nodes, and pods that have not come must not exclude
- * them.
+ * them. A pod that has ended stands for its role only if no other pod does: it still names its
+ * node, which says nothing about the nodes of its successor.
  */
 RolePods FactsReader::pods_of_roles(const Gang &gang) const
 {
 	std::map<std::string_view, std::pair<std::uint32_t, const Pod *>> firsts;
-	bool is_running = false;
+	bool is_running = false, has_live = false;
 	/* a PodGroup has no templates: its pods may be of any kind, so each is judged */
 	const bool is_pod_group = gang.minimum > 0;
 	for (const auto &[uid, rank] : gang.members) {
@@ -122,12 +132,13 @@ RolePods FactsReader::pods_of_roles(const Gang &gang) const
 			continue;
 		const bool is_bound = is_bound_side(side_of(entry));
 		is_running = is_running || is_bound;
+		has_live = has_live || !is_terminal(*entry.pod);
 		/* bound pods have their nodes, so one stands for all of them */
 		const std::string &role =
 			is_pod_group && !is_bound ? entry.pod->name : gang.ranks[*rank].role;
-		auto &first = firsts.try_emplace(role, *rank, &*entry.pod).first->second;
-		if (*rank < first.first)
-			first = {*rank, &*entry.pod};
+		const std::pair<std::uint32_t, const Pod *> own(*rank, &*entry.pod);
+		auto &first = firsts.try_emplace(role, own).first->second;
+		first = std::min(first, own, stands_before);
 	}
 	std::uint32_t rank = 0;
 	for (const Role &role : gang.roles) {
@@ -136,8 +147,10 @@ RolePods FactsReader::pods_of_roles(const Gang &gang) const
 		rank += role.pods;
 	}
 	std::map<std::uint32_t, RolePod> by_rank;
-	for (const auto &[role, first] : firsts)
-		by_rank.emplace(first.first, RolePod{std::string(role), first.second});
+	for (const auto &[role, first] : firsts) {
+		if (!is_pod_group || !has_live || !is_terminal(*first.second))
+			by_rank.emplace(first.first, RolePod{std::string(role), first.second});
+	}
 	return unlike_ones(gang, std::move(by_rank));
 }
 
