@@ -9,6 +9,7 @@
 
 #include <ctime>
 #include <set>
+#include <utility>
 
 namespace slurmkube::agent
 {
@@ -120,25 +121,25 @@ Status App::start()
 
 void App::reload(const Config &fresh)
 {
-	Config rest = fresh;
-	rest.identity = config_.identity;
-	rest.log_level = config_.log_level;
-	log_level(fresh.log_level);
+	const Config before = std::exchange(config_, reloadable(config_, fresh));
+	log_level(config_.log_level);
 	credentials_.reload();
-	if (fresh.identity != config_.identity) {
+	world_.observe(core::SettingsSet{settings_of(config_)}, now());
+	if (config_.identity != before.identity) {
 		world_.observe(
-			core::IdentityRulesSet{fresh.identity.rules, fresh.identity.min_uid});
+			core::IdentityRulesSet{config_.identity.rules, config_.identity.min_uid});
 		sources_.start_again(Kind::namespaces);
-		want_round();
 	}
-	log_info("configuration read again: identity rules, log level and credentials are taken "
-		 "over");
-	if (rest != config_)
-		log_warning(
-			"these have changed as well, and hold after a restart of slurmkubed: %s",
-			changed_keys(config_, rest).c_str());
-	config_.identity = fresh.identity;
-	config_.log_level = fresh.log_level;
+	if (config_.nodes.selector_key != before.nodes.selector_key ||
+		config_.nodes.selector_value != before.nodes.selector_value)
+		sources_.start_again(Kind::nodes);
+	want_round();
+	troubles_.restart = keys_for_restart(config_, fresh);
+	log_info("configuration read again");
+	if (!troubles_.restart.empty())
+		log_warning("these keys have changed too, and hold after a restart of slurmkubed: "
+			    "%s",
+			troubles_.restart.c_str());
 }
 
 std::int64_t App::uptime_seconds() const

@@ -39,12 +39,14 @@ class App : private link::LinkSink
 	~App() override = default;
 
 	Status start();
-	/* Applies the parts of a changed configuration that can change at run time, and logs which
-	 * other parts need a restart. */
+	/* Takes over what a running agent can, and logs which other keys have changed. */
 	void reload(const Config &fresh);
 	/* Why the last reload rejected the configuration file; empty: the file was accepted. */
 	void set_file_trouble(std::string text) { troubles_.file = std::move(text); }
 	[[nodiscard]] const std::string &file_trouble() const { return troubles_.file; }
+
+	/* The keys of the file that hold after a restart only: "cluster, slurm". */
+	[[nodiscard]] const std::string &keys_for_restart_only() const { return troubles_.restart; }
 
 	/* Accessors for replies.cc and checks*.cc. */
 	[[nodiscard]] const core::World &world() const { return world_; }
@@ -88,6 +90,7 @@ class App : private link::LinkSink
 	Config config_;
 	struct Troubles {
 		std::string file;    /* why the configuration file was rejected */
+		std::string restart; /* keys of the file that hold after a restart only */
 		std::string cluster; /* the text that was logged last */
 	} troubles_;
 	core::World world_;

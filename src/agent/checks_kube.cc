@@ -78,6 +78,12 @@ Check files(const App &app)
 	if (!slurm_conf.empty() && ::access(slurm_conf.c_str(), R_OK) != 0)
 		trouble += (trouble.empty() ? "" : "; ") + slurm_conf + ": " +
 			std::generic_category().message(errno);
+	if (trouble.empty() && !app.keys_for_restart_only().empty())
+		return failed("files",
+			"slurmkubed.yaml has changed since the agent was started: " +
+				app.keys_for_restart_only(),
+			"systemctl restart slurmkubed, which harms no pod; before a change of "
+			"cluster or nodes.cpu_unit read the administration guide");
 	if (trouble.empty())
 		return passed("files", "all that slurmkubed.yaml names can be read");
 	return failed("files", trouble,

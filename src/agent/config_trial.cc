@@ -51,24 +51,37 @@ std::vector<std::string> try_config(const Config &config)
 	return troubles;
 }
 
-std::string changed_keys(const Config &before, const Config &after)
+/*
+ * These are fixed while the agent runs: names in the markers of live jobs (cluster) and sizes that
+ * jobs and nodes were given in a unit (nodes.cpu_unit), the pods that are watched (scheduler_name),
+ * and connections that are open. Other credentials of the same kubeconfig are taken by Credentials.
+ */
+Config reloadable(const Config &running, const Config &fresh)
+{
+	Config taken = fresh;
+	taken.cluster = running.cluster;
+	taken.scheduler_name = running.scheduler_name;
+	taken.kubeconfig = running.kubeconfig;
+	taken.slurm = running.slurm;
+	taken.plugin_socket = running.plugin_socket;
+	taken.control_socket = running.control_socket;
+	taken.nodes.cpu_unit = running.nodes.cpu_unit;
+	taken.limits.writes_in_flight = running.limits.writes_in_flight;
+	return taken;
+}
+
+std::string keys_for_restart(const Config &running, const Config &fresh)
 {
 	const std::pair<const char *, bool> keys[] = {
-		{"cluster", before.cluster != after.cluster},
-		{"scheduler_name", before.scheduler_name != after.scheduler_name},
-		{"kubeconfig", before.kubeconfig != after.kubeconfig},
-		{"slurm", before.slurm != after.slurm},
-		{"partition", before.partition != after.partition},
-		{"plugin_socket", before.plugin_socket != after.plugin_socket},
-		{"control_socket", before.control_socket != after.control_socket},
-		{"nodes", before.nodes != after.nodes},
-		{"identity", before.identity != after.identity},
-		{"priority_classes", before.priority_classes != after.priority_classes},
-		{"limits", before.limits != after.limits},
-		{"gres", before.gres != after.gres},
-		{"default_time_limit_minutes",
-			before.default_time_limit_minutes != after.default_time_limit_minutes},
-		{"log_level", before.log_level != after.log_level},
+		{"cluster", running.cluster != fresh.cluster},
+		{"scheduler_name", running.scheduler_name != fresh.scheduler_name},
+		{"kubeconfig", running.kubeconfig != fresh.kubeconfig},
+		{"slurm", running.slurm != fresh.slurm},
+		{"plugin_socket", running.plugin_socket != fresh.plugin_socket},
+		{"control_socket", running.control_socket != fresh.control_socket},
+		{"nodes.cpu_unit", running.nodes.cpu_unit != fresh.nodes.cpu_unit},
+		{"limits.writes_in_flight",
+			running.limits.writes_in_flight != fresh.limits.writes_in_flight},
 	};
 	std::string names;
 	for (const auto &[name, differs] : keys) {

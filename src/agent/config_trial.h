@@ -20,8 +20,11 @@ std::vector<std::string> try_credentials(const Config &config);
 /* The same, and problems with which no agent could do anything, such as an empty list of rules. */
 std::vector<std::string> try_config(const Config &config);
 
-/* The top-level keys that differ: "cluster, nodes". */
-std::string changed_keys(const Config &before, const Config &after);
+/* The configuration that a running agent may take over: fresh, but for the keys that hold after a
+ * restart only. */
+Config reloadable(const Config &running, const Config &fresh);
+/* The keys that differ and hold after a restart only: "cluster, nodes.cpu_unit". */
+std::string keys_for_restart(const Config &running, const Config &fresh);
 
 } // namespace slurmkube::agent
 

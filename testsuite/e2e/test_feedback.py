@@ -238,13 +238,46 @@ def test_a_file_with_an_error_is_not_taken(bed):
         ), line
     bed.kube.create(pod("as-before", kwok={"run": "50ms"}))
     bed.kube.wait_phase("as-before", "Succeeded")
+    line = _reload(bed, json.dumps(good), "configuration read again")
+    assert line["ok"], line
+
+
+def test_keys_that_need_a_restart_keep_their_values(bed):
+    """The log and skube check name such a key; the other keys of the same file hold at once."""
+    good = bed.agent.configuration()
     line = _reload(
         bed,
-        json.dumps({**good, "partition": "other", "cluster": "test2"}),
-        "hold after a restart of slurmkubed: cluster, partition",
+        json.dumps({**good, "cluster": "test2", "partition": "nowhere"}),
+        "hold after a restart of slurmkubed: cluster",
     )
+    assert not line["ok"] and line["text"].endswith(": cluster"), line
+    made = bed.kube.create(pod("goes-nowhere", kwok={"run": "50ms"}))
+    assert "nowhere" in wait_reason(bed, "goes-nowhere", "SlurmRefused")
+    line = _reload(bed, json.dumps(good), "configuration read again")
     assert line["ok"], line
-    _reload(bed, json.dumps(good), "configuration read again")
+    bed.kube.wait_phase("goes-nowhere", "Succeeded")
+    equal(job_in_state(bed, made, "COMPLETED")["Partition"], "kube")
+
+
+def test_a_selector_is_read_again(bed):
+    """Nodes that the new selector does not select are drained in Slurm, and their pods go on."""
+    good = bed.agent.configuration()
+    (made,) = fill(bed, "stays", 1)
+    number = number_of(only_job(bed, made))
+    other = {**good, "nodes": {**good["nodes"], "selector": "example.org/other"}}
+    _reload(bed, json.dumps(other), "configuration read again")
+    nodes = [n["metadata"]["name"] for n in bed.kube.list("Node")]
+    for name in nodes:
+        wait_for(lambda n=name: "DRAIN" in bed.slurm.node(n)["State"], f"{name} to be drained")
+    line = _reload(bed, json.dumps(good), "configuration read again")
+    assert line["ok"], line
+    for name in nodes:
+        wait_for(lambda n=name: "DRAIN" not in bed.slurm.node(n)["State"], f"{name} to be back")
+    equal(uid_of(bed.kube.get("Pod", "stays-0")), uid_of(made))
+    equal(number_of(only_job(bed, made)), number)
+    bed.kube.delete("Pod", "stays-0")
+    bed.kube.create(pod("afterwards", kwok={"run": "50ms"}))
+    bed.kube.wait_phase("afterwards", "Succeeded")
 
 
 def test_events_are_rate_limited(bed):

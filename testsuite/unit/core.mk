@@ -65,6 +65,11 @@ TESTS += testsuite/unit/test_world_room
 testsuite_unit_test_world_room_SOURCES = %D%/gang_stage.h %D%/place_stage.h %D%/test_world_room.cc
 testsuite_unit_test_world_room_LDADD = libcheck.la libcore.la libbase.la
 
+check_PROGRAMS += testsuite/unit/test_world_settings
+TESTS += testsuite/unit/test_world_settings
+testsuite_unit_test_world_settings_SOURCES = %D%/place_stage.h %D%/test_world_settings.cc
+testsuite_unit_test_world_settings_LDADD = libcheck.la libcore.la libbase.la
+
 check_PROGRAMS += testsuite/unit/test_components
 TESTS += testsuite/unit/test_components
 testsuite_unit_test_components_SOURCES = %D%/test_components.cc

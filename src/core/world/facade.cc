@@ -27,6 +27,7 @@ struct World::Observer {
 	{
 		world.set_identity_rules(std::move(seen.rules), seen.min_uid);
 	}
+	void operator()(SettingsSet &seen) const { world.set_settings(std::move(seen.settings)); }
 	void operator()(UserFound &seen) const { world.user_found(seen.name, seen.user); }
 	void operator()(OwnerSeen &seen) const
 	{

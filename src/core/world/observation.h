@@ -12,6 +12,7 @@
 #include "src/core/model/plugin.h"
 #include "src/core/placement/claims.h"
 #include "src/core/policy/identity_rules.h"
+#include "src/core/world/settings.h"
 
 #include <map>
 #include <optional>
@@ -67,6 +68,11 @@ struct NamespacesListed {
 struct IdentityRulesSet {
 	std::vector<NamespaceRule> rules;
 	std::uint32_t min_uid;
+};
+/* The configuration has been read again. The rules of identity come in IdentityRulesSet. What jobs
+ * and markers were made with stays: cluster, scheduler name, and the unit of CPUs. */
+struct SettingsSet {
+	Settings settings;
 };
 struct UserFound {
 	std::string name;
@@ -152,10 +158,10 @@ struct SlurmAnswered {
 
 using Observation = std::variant<PodSeen, PodGone, PodsListed, NodeSeen, NodeGone, NodesListed,
 	ClusterSeen, ClusterDoubted, NamespaceSeen, NamespaceGone, NamespacesListed,
-	IdentityRulesSet, UserFound, OwnerSeen, ForeignSeen, ForeignGone, ForeignListed,
-	ClaimsUnreadable, ClaimSeen, ClaimGone, VolumeSeen, VolumeGone, ClassSeen, ClassGone,
-	ClaimsListed, VolumesListed, ClassesListed, PartitionsRefused, LinkOpened, LinkLost,
-	JobSeen, JobGone, SlurmNodeSeen, SlurmNodeGone, SnapshotEnded, SlurmAnswered>;
+	IdentityRulesSet, SettingsSet, UserFound, OwnerSeen, ForeignSeen, ForeignGone,
+	ForeignListed, ClaimsUnreadable, ClaimSeen, ClaimGone, VolumeSeen, VolumeGone, ClassSeen,
+	ClassGone, ClaimsListed, VolumesListed, ClassesListed, PartitionsRefused, LinkOpened,
+	LinkLost, JobSeen, JobGone, SlurmNodeSeen, SlurmNodeGone, SnapshotEnded, SlurmAnswered>;
 
 } // namespace slurmkube::core
 
