@@ -123,6 +123,8 @@ void App::reload(const Config &fresh)
 {
 	const Config before = std::exchange(config_, reloadable(config_, fresh));
 	log_level(config_.log_level);
+	if (const Status opened = open_audit_log(config_.audit_log); !opened)
+		log_error("%s", opened.error().what.c_str());
 	credentials_.reload();
 	world_.observe(core::SettingsSet{settings_of(config_)}, now());
 	if (config_.identity != before.identity) {

@@ -169,6 +169,20 @@ void read_log_level(Reader &reader, const Yaml &value, Config &out)
 	reader.fail(value, "'" + value.text() + "' is not one of error, warning, info, debug");
 }
 
+void read_log_format(Reader &reader, const Yaml &value, Config &out)
+{
+	const std::pair<std::string_view, LogFormat> formats[] = {{"auto", LogFormat::automatic},
+		{"text", LogFormat::text}, {"json", LogFormat::json},
+		{"journal", LogFormat::journal}};
+	for (const auto &[name, format] : formats) {
+		if (value.text() == name) {
+			out.log_format = format;
+			return;
+		}
+	}
+	reader.fail(value, "'" + value.text() + "' is not one of auto, text, json, journal");
+}
+
 constexpr Key<Config> k_keys[] = {
 	{"cluster", [](Reader &r, const Yaml &v, Config &out) { read_name(r, v, out.cluster); }},
 	{"scheduler_name",
@@ -202,6 +216,9 @@ constexpr Key<Config> k_keys[] = {
 			(void)r.number(v, 0, k_ten_years_minutes, out.default_time_limit_minutes);
 		}},
 	{"log_level", read_log_level},
+	{"log_format", read_log_format},
+	{"audit_log",
+		[](Reader &r, const Yaml &v, Config &out) { (void)r.path(v, out.audit_log); }},
 };
 
 template <class T, std::size_t N>

@@ -10,7 +10,7 @@
 #ifndef SLURMKUBE_AGENT_CONFIG_H
 #define SLURMKUBE_AGENT_CONFIG_H
 
-#include "src/base/log.h"
+#include "src/agent/log_sinks.h"
 #include "src/core/model/names.h"
 #include "src/core/policy/gres.h"
 #include "src/core/policy/identity_rules.h"
@@ -94,6 +94,8 @@ struct Config {
 	core::GresTable gres = core::default_gres_table(); /* the first matching rule applies */
 	std::uint32_t default_time_limit_minutes = 0;      /* 0: the partition's default */
 	LogLevel log_level = LogLevel::info;
+	LogFormat log_format = LogFormat::automatic;
+	std::string audit_log; /* path; empty: none */
 	bool operator==(const Config &) const = default;
 };
 

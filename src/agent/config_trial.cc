@@ -53,8 +53,9 @@ std::vector<std::string> try_config(const Config &config)
 
 /*
  * These are fixed while the agent runs: names in the markers of live jobs (cluster) and sizes that
- * jobs and nodes were given in a unit (nodes.cpu_unit), the pods that are watched (scheduler_name),
- * and connections that are open. Other credentials of the same kubeconfig are taken by Credentials.
+ * jobs and nodes were given in a unit (nodes.cpu_unit), the pods that are watched
+ * (scheduler_name), connections that are open, and what other threads use (log_format). Other
+ * credentials of the same kubeconfig are taken by Credentials.
  */
 Config reloadable(const Config &running, const Config &fresh)
 {
@@ -67,6 +68,7 @@ Config reloadable(const Config &running, const Config &fresh)
 	taken.control_socket = running.control_socket;
 	taken.nodes.cpu_unit = running.nodes.cpu_unit;
 	taken.limits.writes_in_flight = running.limits.writes_in_flight;
+	taken.log_format = running.log_format;
 	return taken;
 }
 
@@ -82,6 +84,7 @@ std::string keys_for_restart(const Config &running, const Config &fresh)
 		{"nodes.cpu_unit", running.nodes.cpu_unit != fresh.nodes.cpu_unit},
 		{"limits.writes_in_flight",
 			running.limits.writes_in_flight != fresh.limits.writes_in_flight},
+		{"log_format", running.log_format != fresh.log_format},
 	};
 	std::string names;
 	for (const auto &[name, differs] : keys) {

@@ -5,6 +5,8 @@
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/report.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace slurmkube::agent
@@ -14,11 +16,24 @@ namespace
 {
 
 constexpr std::chrono::seconds k_ask_again{1};
+constexpr std::size_t k_logged_nodes_bytes = 256;
 
 template <class... F> struct Overloaded : F... {
 	using F::operator()...;
 };
 template <class... F> Overloaded(F...) -> Overloaded<F...>;
+
+/* By Slurm's times. Empty before the job starts. */
+LogFields times_of(const core::World &world, core::JobId id, core::Now now)
+{
+	const auto job = world.state().jobs.find(id);
+	if (job == world.state().jobs.end() || job->second.nodes.empty() ||
+		job->second.start_time <= 0)
+		return {};
+	const std::int64_t start = job->second.start_time;
+	return {{"queued_seconds", std::to_string(start - job->second.submit_time)},
+		{"ran_seconds", std::to_string(std::max<std::int64_t>(now.wall_s - start, 0))}};
+}
 
 } // namespace
 
@@ -36,14 +51,29 @@ std::string name_of(const core::World &world, const core::PodUid &uid)
 	return pod ? pod->name_space + "/" + pod->name : uid.text;
 }
 
-void log_outcome(const char *what, const std::string &pod, core::JobId job, const Status &answer,
-	const std::string &rest)
+LogFields with(LogFields fields, LogFields more)
 {
-	if (answer)
-		log_info("%s pod=%s job=%u%s", what, pod.c_str(), job.number, rest.c_str());
-	else
-		log_warning("%s failed pod=%s job=%u: %s", what, pod.c_str(), job.number,
-			answer.error().what.c_str());
+	std::ranges::move(more, std::back_inserter(fields));
+	return fields;
+}
+
+LogFields about(const core::World &world, const core::PodUid &uid, core::JobId job)
+{
+	const bool is_gang = world.state().gangs.contains(uid);
+	LogFields fields = {{is_gang ? "workload" : "pod", name_of(world, uid)}, {"uid", uid.text}};
+	if (job.number > 0)
+		fields.push_back({"job", std::to_string(job.number)});
+	const auto known = world.state().jobs.find(job);
+	if (known == world.state().jobs.end())
+		return fields;
+	fields.push_back({"user_id", std::to_string(known->second.user_id)});
+	fields.push_back({"nodes", core::node_list_of(known->second.nodes, k_logged_nodes_bytes)});
+	return fields;
+}
+
+void log_failure(const char *what, const LogFields &fields, const Error &error)
+{
+	log_event(LogLevel::warning, what, with(fields, {{"error", error.what}}));
 }
 
 void Executor::carry_out(const core::PodUid &pod, const core::Action &action)
@@ -67,27 +97,26 @@ void Executor::carry_out(const core::PodUid &pod, const core::Action &action)
 }
 
 /* slurmctld may report the job before it answers the submission, and the pod may be bound by then.
- * The line "submitted" is logged first in any case, and once. */
-void Executor::log_submitted(const core::PodUid &pod, core::JobId job, const std::string &node)
+ * The event "submitted" is logged first in any case, and once. */
+void Executor::log_submitted(const core::PodUid &pod, core::JobId job)
 {
-	const auto about = submitting_.extract(pod);
-	if (about)
-		log_info("submitted %s job=%u node=%s", about.mapped().c_str(), job.number,
-			node.empty() ? "-" : node.c_str());
+	const auto known = submitting_.extract(pod);
+	if (known)
+		log_event(LogLevel::debug, "submitted",
+			with(known.mapped(), {{"job", std::to_string(job.number)}}));
 }
 
 void Executor::submit(const core::PodUid &pod, const core::Submit &action)
 {
-	const std::string name = action.spec.marker.name_space + "/" + action.spec.marker.name;
-	submitting_[pod] = "pod=" + name + " uid=" + pod.text +
-		" partition=" + action.spec.partition + " as=\"" + action.spec.as_whom + "\"";
-	slurm_.submit(action.spec, [this, pod, name](const Result<core::Submitted> &reply) {
+	const LogFields whom = about(world_, pod, {});
+	submitting_[pod] =
+		with(whom, {{"partition", action.spec.partition}, {"as", action.spec.as_whom}});
+	slurm_.submit(action.spec, [this, pod, whom](const Result<core::Submitted> &reply) {
 		if (reply)
-			log_submitted(pod, reply->job, reply->node);
+			log_submitted(pod, reply->job);
 		submitting_.erase(pod);
 		if (!reply)
-			log_warning("submission failed pod=%s: %s", name.c_str(),
-				reply.error().what.c_str());
+			log_failure("submission failed", whom, reply.error());
 		world_.answer(core::SubmitAnswered{pod, reply}, now());
 		want_round();
 	});
@@ -96,8 +125,11 @@ void Executor::submit(const core::PodUid &pod, const core::Submit &action)
 void Executor::update(const core::PodUid &pod, const core::Update &action)
 {
 	auto done = [this, pod, job = action.job, mark = action.spec.marker.options,
-			    name = name_of(world_, pod)](const Status &answer) {
-		log_outcome("options changed", name, job, answer);
+			    whom = about(world_, pod, action.job)](const Status &answer) {
+		if (answer)
+			log_event(LogLevel::info, "options changed", whom);
+		else
+			log_failure("change of options failed", whom, answer.error());
 		world_.answer(core::UpdateAnswered{pod, mark, job, answer}, now());
 		want_round();
 	};
@@ -108,13 +140,16 @@ void Executor::complete(
 	const core::PodUid &pod, core::JobId job, std::uint32_t wait_status, bool for_absence)
 {
 	const bool is_cancel = wait_status == core::k_status_cancelled;
-	auto done = [this, pod, job, wait_status, is_cancel, name = name_of(world_, pod)](
+	auto done = [this, pod, job, wait_status, is_cancel,
+			    whom = with(about(world_, pod, job), times_of(world_, job, now()))](
 			    const Status &answer) {
-		log_outcome(is_cancel    ? "cancelled"
-				: answer ? "ended"
-					 : "completed",
-			name, job, answer,
-			is_cancel ? "" : " result=\"" + core::result_text(wait_status) + "\"");
+		const std::string result = is_cancel ? "" : core::result_text(wait_status);
+		if (answer)
+			log_event(LogLevel::info, is_cancel ? "cancelled" : "ended",
+				with(whom, {{"result", result}}));
+		else
+			log_failure(is_cancel ? "cancelling failed" : "ending failed", whom,
+				answer.error());
 		if (const core::Pod *ended =
 				answer && !is_cancel ? world_.state().pod(pod) : nullptr;
 			ended && core::is_terminal(*ended))

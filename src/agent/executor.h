@@ -10,6 +10,7 @@
 #define SLURMKUBE_AGENT_EXECUTOR_H
 
 #include "src/agent/sides.h"
+#include "src/base/log.h"
 
 #include <map>
 #include <utility>
@@ -55,7 +56,7 @@ class Executor
       private:
 	[[nodiscard]] core::Now now() const { return callbacks_.now(); }
 	void want_round() const { callbacks_.want_round(); }
-	void log_submitted(const core::PodUid &pod, core::JobId job, const std::string &node);
+	void log_submitted(const core::PodUid &pod, core::JobId job);
 	void submit(const core::PodUid &pod, const core::Submit &action);
 	void update(const core::PodUid &pod, const core::Update &action);
 	void complete(const core::PodUid &pod, core::JobId job, std::uint32_t wait_status,
@@ -77,16 +78,18 @@ class Executor
 	SlurmSide &slurm_;
 	const Callbacks callbacks_;
 	LastBinding last_binding_;
-	/* for each submission without an answer: the text for the log */
-	std::map<core::PodUid, std::string> submitting_;
+	/* for each submission without an answer: what the log tells of it */
+	std::map<core::PodUid, LogFields> submitting_;
 	bool cluster_asked_ = false;
 	std::string cluster_unknown_;
 };
 
 /* "namespace/name" of the pod or gang for the log; the uid if it is unknown. */
 std::string name_of(const core::World &world, const core::PodUid &uid);
-void log_outcome(const char *what, const std::string &pod, core::JobId job, const Status &answer,
-	const std::string &rest = {});
+/* Who and where, for events: pod or workload, uid, job, user_id, nodes. job 0: none. */
+LogFields about(const core::World &world, const core::PodUid &uid, core::JobId job);
+LogFields with(LogFields fields, LogFields more);
+void log_failure(const char *what, const LogFields &fields, const Error &error);
 
 } // namespace slurmkube::agent
 

@@ -75,6 +75,16 @@ kube::PodCondition condition_of(const core::DeletePod &action, core::Now now)
 		.transition_time = now.wall_s};
 }
 
+void log_deletion(
+	const core::World &world, const core::Pod &pod, const kube::PodCondition &condition)
+{
+	const core::SlurmJob *job = world.state().job_of(pod.uid);
+	log_audited(LogLevel::info, "deleting",
+		with(about(world, pod.uid, job ? job->id : core::JobId{}),
+			{{"node", pod.node_name}, {"reason", condition.reason},
+				{"message", condition.message}}));
+}
+
 } // namespace
 
 kube::BindPod Executor::binding_of(const core::Pod &pod, const core::Bind &action) const
@@ -103,10 +113,15 @@ void Executor::bind(const core::PodUid &pod, const core::Bind &action)
 	if (!known)
 		return world_.answer(
 			core::BindAnswered{pod, Error{Errc::not_found, "the pod is gone"}}, now());
-	log_submitted(world_.state().component_key_of(pod), action.job, action.node);
+	log_submitted(world_.state().component_key_of(pod), action.job);
 	kube_.bind(binding_of(*known, action),
-		[this, pod, action, name = name_of(world_, pod)](const Status &answer) {
-			log_outcome("bound", name, action.job, answer);
+		[this, pod, action, name = name_of(world_, pod),
+			whom = about(world_, pod, action.job)](const Status &answer) {
+			if (answer)
+				log_audited(LogLevel::debug, "bound",
+					with(whom, {{"node", action.node}}));
+			else
+				log_failure("binding failed", whom, answer.error());
 			if (answer ||
 				(answer.error().code != Errc::not_found &&
 					answer.error().code != Errc::conflict))
@@ -126,9 +141,12 @@ void Executor::provide(const core::PodUid &pod, const core::BindVolume &action)
 	const std::string what = "claim " + core::claim_of(action.step).name +
 		(give ? " given volume " + give->volume : " told its node");
 	kube_.provide(action.step,
-		[this, pod, job = action.job, what, name = name_of(world_, pod)](
+		[this, pod, whom = with(about(world_, pod, action.job), {{"step", what}})](
 			const Status &answer) {
-			log_outcome(what.c_str(), name, job, answer);
+			if (answer)
+				log_event(LogLevel::debug, "volume bound", whom);
+			else
+				log_failure("binding a volume failed", whom, answer.error());
 			world_.answer(core::BindVolumeAnswered{pod, answer}, now());
 			want_round();
 		});
@@ -192,8 +210,9 @@ void Executor::note_removal(const core::PodUid &pod, const core::Pod &about,
 	if (answer)
 		kube_.tell(about, true, "Deleting", why);
 	else
-		log_warning("deleting failed pod=%s/%s: %s", about.name_space.c_str(),
-			about.name.c_str(), answer.error().what.c_str());
+		log_failure("deletion failed",
+			{{"pod", about.name_space + "/" + about.name}, {"uid", pod.text}},
+			answer.error());
 	world_.answer(core::DeletePodAnswered{pod, answer}, now());
 	want_round();
 }
@@ -214,8 +233,7 @@ void Executor::remove(const core::PodUid &pod, const core::DeletePod &action)
 	const std::string name_space = known->name_space, name = known->name;
 	const bool is_conditional = action.not_started, is_bound = !known->node_name.empty();
 	const kube::PodCondition condition = condition_of(action, now());
-	log_info("deleting pod=%s/%s: %s", name_space.c_str(), name.c_str(),
-		action.disruption.message.c_str());
+	log_deletion(world_, *known, condition);
 	auto removed = [this, pod, about = name_only(*known), why = action.disruption](
 			       const Status &answer) { note_removal(pod, about, why, answer); };
 	const std::int64_t most = world_.state().settings.grace_most_seconds;
@@ -244,9 +262,8 @@ void Executor::report(const core::PodUid &pod, const core::Report &action)
 		return world_.answer(core::ReportAnswered{pod, Ok{}}, now());
 	const bool is_new = !known->not_scheduled;
 	if (action.not_scheduled.reason == names::k_reason_refused)
-		log_warning("refused pod=%s/%s uid=%s: %s", known->name_space.c_str(),
-			known->name.c_str(), pod.text.c_str(),
-			action.not_scheduled.message.c_str());
+		log_audited(LogLevel::warning, "refused",
+			with(about(world_, pod, {}), {{"message", action.not_scheduled.message}}));
 	if (action.not_scheduled.reason == names::k_reason_refused)
 		kube_.tell(*known, true, "Scheduling", action.not_scheduled);
 	const kube::PodCondition condition{.type = k_pod_scheduled,

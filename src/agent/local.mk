@@ -33,6 +33,8 @@ libagent_la_SOURCES = \
 	%D%/identity.h \
 	%D%/links.cc \
 	%D%/links.h \
+	%D%/log_sinks.cc \
+	%D%/log_sinks.h \
 	%D%/look.cc \
 	%D%/look.h \
 	%D%/loop.cc \

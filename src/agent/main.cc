@@ -269,6 +269,10 @@ int main(int argc, char **argv)
 	}
 	if (options.check_only)
 		return check_config(options.config, loaded.config);
-	log_open(log_to_stderr, loaded.config.log_level);
+	agent::open_log(loaded.config.log_format, loaded.config.log_level);
+	if (const Status opened = agent::open_audit_log(loaded.config.audit_log); !opened) {
+		log_error("%s", opened.error().what.c_str());
+		return EXIT_FAILURE;
+	}
 	return run(loaded.config, options.config);
 }

@@ -280,6 +280,55 @@ def test_a_selector_is_read_again(bed):
     bed.kube.wait_phase("afterwards", "Succeeded")
 
 
+def _json_lines(file):
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def test_a_pod_causes_one_line_of_log(bed):
+    """At the level info, as JSON: the end with its result, the refusal, or the deletion. The audit
+    log has bindings, refusals and deletions, and goes on in a new file after a rotation.
+    """
+    audit, log = bed.dir / "audit.log", bed.agent.daemon.log
+    bed.agent.settings = {"log_level": "info", "log_format": "json", "audit_log": str(audit)}
+    bed.agent.restart()
+    start = len(log.read_text().splitlines())
+    done = bed.kube.create(pod("done", kwok={"run": "10ms", "exit-code": 3}))
+    job_in_state(bed, done, "FAILED")
+    refused = bed.kube.create(pod("not-so", annotations={"slurm-kube.io/no-such-option": "77"}))
+    wait_reason(bed, "not-so", "SlurmRefused")
+    audit.rename(bed.dir / "audit.log.1")
+    bed.agent.daemon.signal(signal.SIGHUP)
+    wait_for(audit.exists, "the audit log to be opened again")
+    (ended,) = fill(bed, "unwanted", 1, kwok={"stop": "1s"})
+    bed.slurm.run("scancel", str(number_of(only_job(bed, ended))))
+    bed.kube.wait_gone("unwanted-0")
+    events = [json.loads(line) for line in log.read_text().splitlines()[start:]]
+    audited = _json_lines(bed.dir / "audit.log.1") + _json_lines(audit)
+    bed.agent.settings = {}
+    bed.agent.restart()
+    equal(
+        [
+            [e["event"] for e in events if e.get("uid") == uid_of(made)]
+            for made in (done, refused, ended)
+        ],
+        [["ended"], ["refused"], ["deleting"]],
+    )
+    (end,) = [e for e in events if e.get("event") == "ended"]
+    equal((end["pod"], end["user_id"], end["result"]), ("default/done", "65534", "exit code 3"))
+    assert int(end["job"]) and int(end["queued_seconds"]) >= 0 <= int(end["ran_seconds"]), end
+    equal(
+        [(e["event"], e["pod"]) for e in audited],
+        [
+            ("bound", "default/done"),
+            ("refused", "default/not-so"),
+            ("bound", "default/unwanted-0"),
+            ("deleting", "default/unwanted-0"),
+        ],
+    )
+    assert "no-such-option" in audited[1]["message"] and "cancelled" in audited[3]["message"]
+    bed.kube.delete("Pod", "not-so")
+
+
 def test_events_are_rate_limited(bed):
     """150 pods at once cause 300 events: all pods run, and the API server gets at most 50 events at
     once and ten per second (core/world/event_queue.h).

@@ -4,6 +4,11 @@ TESTS += testsuite/unit/test_config
 testsuite_unit_test_config_SOURCES = %D%/test_config.cc
 testsuite_unit_test_config_LDADD = libcheck.la libagent.la libcodec.la libcore.la libbase.la
 
+check_PROGRAMS += testsuite/unit/test_log_sinks
+TESTS += testsuite/unit/test_log_sinks
+testsuite_unit_test_log_sinks_SOURCES = %D%/test_log_sinks.cc
+testsuite_unit_test_log_sinks_LDADD = libcheck.la libagent.la libcodec.la libcore.la libbase.la
+
 check_PROGRAMS += testsuite/unit/test_sources
 TESTS += testsuite/unit/test_sources
 testsuite_unit_test_sources_SOURCES = %D%/test_sources.cc

@@ -168,7 +168,7 @@ void unknown_keys_name_line_and_choices()
 		"f:2: 'clutser' is not a key here; known are cluster, scheduler_name, kubeconfig, "
 		"slurm, partition, plugin_socket, "
 		"control_socket, nodes, gres, identity, priority_classes, limits, "
-		"default_time_limit_minutes, log_level");
+		"default_time_limit_minutes, log_level, log_format, audit_log");
 	CHECK_EQUAL(error_of("slurm:\n  worker: 1\n"),
 		"f:2: slurm: 'worker' is not a key here; known are conf, workers");
 	CHECK_EQUAL(error_of("identity:\n rules:\n - namespace: a\n   user: root\n   uid: 1\n"),
