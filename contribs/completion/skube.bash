@@ -5,26 +5,45 @@
 
 _skube() {
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} words
+	local line=" ${COMP_WORDS[*]:1:COMP_CWORD-1} " data="--json --output --socket"
+	local lists="$data --state --node --sort"
 	case $previous in
-	show) words="jobs pods nodes" ;;
-	pods) words="--active --json" ;;
-	explain) words="options" ;;
-	nodes) words="--slurm-conf --output --force" ;;
-	kubeconfig) words="--token-file --owner --duration" ;;
-	teardown)
-		words="--apply --agents-stopped --context --kubeconfig --label --scheduler-name"
-		words+=" --socket"
-		;;
-	--socket | --output | --token-file | --kubeconfig)
+	--socket | --token-file | --kubeconfig)
 		compopt -o default
 		COMPREPLY=()
 		return
 		;;
+	-o | --output)
+		words="json yaml"
+		[[ $line = *" show "* ]] && words="wide name json yaml"
+		if [[ $line = *" --slurm-conf "* ]]; then
+			compopt -o default
+			COMPREPLY=()
+			return
+		fi
+		;;
+	show) words="jobs pods nodes" ;;
+	explain) words="options" ;;
 	*)
-		words="check ping show why nodes diag explain kubeconfig teardown help"
-		words+=" --json --apply --context --kubeconfig --agents-stopped --label"
-		words+=" --scheduler-name --token-file --owner --duration"
-		words+=" --socket --version --help"
+		case $line in
+		*" show jobs "*) words="$lists --namespace --all-namespaces --user" ;;
+		*" show pods "*)
+			words="$lists --namespace --all-namespaces --user --selector --active"
+			;;
+		*" show nodes "*) words="$lists --selector" ;;
+		*" why "*) words="$data --namespace" ;;
+		*" check "* | *" ping "* | *" diag "*) words="$data" ;;
+		*" nodes "*) words="--slurm-conf --output --force --socket" ;;
+		*" kubeconfig "*) words="--token-file --owner --duration" ;;
+		*" teardown "*)
+			words="--apply --agents-stopped --context --kubeconfig --label"
+			words+=" --scheduler-name --socket"
+			;;
+		*)
+			words="check ping show why nodes diag explain kubeconfig teardown help"
+			words+=" --socket --version --help"
+			;;
+		esac
 		;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")

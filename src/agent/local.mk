@@ -44,6 +44,7 @@ libagent_la_SOURCES = \
 	%D%/replies.cc \
 	%D%/replies.h \
 	%D%/replies_diag.cc \
+	%D%/replies_lists.cc \
 	%D%/replies_parts.h \
 	%D%/sources.cc \
 	%D%/sources.h \

@@ -7,7 +7,6 @@
 #include "src/codec/json.h"
 #include "src/codec/link.h"
 #include "src/core/inspect/why.h"
-#include "src/core/model/outcome.h"
 
 namespace slurmkube::agent
 {
@@ -32,135 +31,6 @@ Json ping(const App &app)
 		app.world().state().sync.has_link() ? app.world().state().sync.plugin().host
 						    : std::string());
 	put(reply.get(), "uptime_seconds", app.uptime_seconds());
-	return reply;
-}
-
-Json job_row(const core::SlurmJob &job)
-{
-	Json row = new_object();
-	put(row.get(), "id", job.id.number);
-	put(row.get(), "namespace", job.marker.name_space);
-	put(row.get(), "pod", job.marker.name);
-	put(row.get(), "uid", job.marker.uid);
-	put(row.get(), "attempt", job.marker.attempt);
-	put(row.get(), "state", codec::to_name(job.state));
-	put(row.get(), "reason", job.reason);
-	put(row.get(), "node", job.nodes.empty() ? std::string() : job.nodes.front().node);
-	put(row.get(), "user_id", job.user_id);
-	put(row.get(), "partition", job.partition);
-	put(row.get(), "submit_time", job.submit_time);
-	put(row.get(), "start_time", job.start_time);
-	put(row.get(), "end_time", job.end_time);
-	put(row.get(), "exit_status", job.exit_status);
-	return row;
-}
-
-Json jobs(const App &app)
-{
-	Json rows = new_array();
-	for (const auto &[id, job] : app.world().state().jobs)
-		append(rows.get(), job_row(job));
-	Json reply = ok_reply();
-	put(reply.get(), "jobs", std::move(rows));
-	return reply;
-}
-
-const char *phase_text(core::PodPhase phase)
-{
-	switch (phase) {
-	case core::PodPhase::pending:
-		return "Pending";
-	case core::PodPhase::running:
-		return "Running";
-	case core::PodPhase::succeeded:
-		return "Succeeded";
-	case core::PodPhase::failed:
-		return "Failed";
-	case core::PodPhase::unknown:
-		break;
-	}
-	return "Unknown";
-}
-
-Json pod_row(const core::World &world, const core::PodEntry &entry)
-{
-	const core::Pod &pod = *entry.pod;
-	const core::SlurmJob *job = world.state().job_of(pod.uid);
-	const bool waits =
-		pod.node_name.empty() && entry.assumed_node.empty() && !core::is_terminal(pod);
-	Json row = new_object();
-	put(row.get(), "namespace", pod.name_space);
-	put(row.get(), "name", pod.name);
-	put(row.get(), "uid", pod.uid.text);
-	put(row.get(), "phase", phase_text(pod.phase));
-	put(row.get(), "node", pod.node_name.empty() ? entry.assumed_node : pod.node_name);
-	put(row.get(), "job", job ? job->id.number : 0);
-	put(row.get(), "job_state", job ? codec::to_name(job->state) : "none");
-	put(row.get(), "waiting_for", waits ? entry.reported.message : std::string());
-	return row;
-}
-
-Json pods(const App &app)
-{
-	Json rows = new_array();
-	for (const auto &[uid, entry] : app.world().state().pods) {
-		if (entry.pod)
-			append(rows.get(), pod_row(app.world(), entry));
-	}
-	Json reply = ok_reply();
-	put(reply.get(), "pods", std::move(rows));
-	return reply;
-}
-
-std::string slurm_state_text(const core::SlurmNode *node)
-{
-	if (!node)
-		return "absent";
-	std::string text = codec::to_name(node->base);
-	for (const auto &[flag, name] : {std::pair(node->drain, "+drain"),
-		     std::pair(node->not_responding, "+not_responding"),
-		     std::pair(node->completing, "+completing")})
-		text += flag ? name : "";
-	return text;
-}
-
-Json node_row(const core::World &world, const std::string &name, const core::KubeNode *kube,
-	const core::SlurmNode *slurm)
-{
-	Json row = new_object();
-	put(row.get(), "name", name);
-	put(row.get(), "kube_ready", kube && kube->ready);
-	put(row.get(), "kube_state",
-		kube                                     ? (kube->ready ? "Ready" : "NotReady")
-			: world.state().sync.is_listed() ? "absent"
-							 : "unknown");
-	put(row.get(), "cordoned", kube && kube->unschedulable);
-	put(row.get(), "slurm_state", slurm_state_text(slurm));
-	put(row.get(), "slurm_reason", slurm ? slurm->reason : std::string());
-	put(row.get(), "cpus", slurm ? slurm->cpus : 0);
-	put(row.get(), "memory_mib", slurm ? slurm->memory_mib : 0);
-	put(row.get(), "pods", static_cast<std::int64_t>(world.state().occupancy.pods_on(name)));
-	put(row.get(), "address", kube ? kube->internal_ip : std::string());
-	return row;
-}
-
-Json nodes(const App &app)
-{
-	const core::World &world = app.world();
-	Json rows = new_array();
-	for (const auto &[name, kube] : world.state().kube_nodes) {
-		const auto slurm = world.state().slurm_nodes.find(name);
-		append(rows.get(),
-			node_row(world, name, &kube,
-				slurm == world.state().slurm_nodes.end() ? nullptr
-									 : &slurm->second));
-	}
-	for (const auto &[name, slurm] : world.state().slurm_nodes) {
-		if (!world.state().kube_nodes.contains(name))
-			append(rows.get(), node_row(world, name, nullptr, &slurm));
-	}
-	Json reply = ok_reply();
-	put(reply.get(), "nodes", std::move(rows));
 	return reply;
 }
 
@@ -263,8 +133,7 @@ struct Verb {
 	Json (*reply)(const App &app);
 };
 
-constexpr Verb k_verbs[] = {
-	{"ping", ping}, {"jobs", jobs}, {"pods", pods}, {"nodes", nodes}, {"diag", diag}};
+constexpr Verb k_verbs[] = {{"ping", ping}, {"diag", diag}};
 
 } // namespace
 
@@ -275,6 +144,12 @@ void reply_to(App &app, json_object *request, const ctl::Reply &reply)
 		if (wanted == verb.name)
 			return reply(codec::to_text(verb.reply(app).get()));
 	}
+	if (wanted == "jobs")
+		return reply(list_reply(app, core::ListKind::jobs, request));
+	if (wanted == "pods")
+		return reply(list_reply(app, core::ListKind::pods, request));
+	if (wanted == "nodes")
+		return reply(list_reply(app, core::ListKind::nodes, request));
 	if (wanted == "why")
 		return reply(why_reply(app, request));
 	if (wanted == "check")

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * replies_parts.h - what replies.cc and replies_diag.cc share.
+ * replies_parts.h - what the files of the replies share.
  */
 #ifndef SLURMKUBE_AGENT_REPLIES_PARTS_H
 #define SLURMKUBE_AGENT_REPLIES_PARTS_H
 
 #include "src/agent/app.h"
 #include "src/codec/json.h"
+#include "src/core/inspect/selection.h"
 
 namespace slurmkube::agent
 {
@@ -20,6 +21,10 @@ inline codec::Json ok_reply()
 
 /* replies_diag.cc */
 codec::Json diag(const App &app);
+
+/* replies_lists.cc: the rows that the request's "select" wants; an error reply if it cannot be
+ * understood. */
+std::string list_reply(const App &app, core::ListKind kind, json_object *request);
 
 } // namespace slurmkube::agent
 

@@ -12,6 +12,8 @@ libcore_la_SOURCES = \
 	%D%/gang/rank_layout.h \
 	%D%/gang/shape.cc \
 	%D%/gang/shape.h \
+	%D%/inspect/selection.cc \
+	%D%/inspect/selection.h \
 	%D%/inspect/sight.cc \
 	%D%/inspect/sight.h \
 	%D%/inspect/waits.cc \

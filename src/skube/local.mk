@@ -3,6 +3,11 @@ noinst_LTLIBRARIES += libskube.la
 libskube_la_SOURCES = \
 	%D%/kubeconfig.cc \
 	%D%/kubeconfig.h \
+	%D%/list.cc \
+	%D%/list.h \
+	%D%/list_columns.cc \
+	%D%/list_request.cc \
+	%D%/list_request.h \
 	%D%/options.cc \
 	%D%/options.h \
 	%D%/programs.cc \
@@ -20,7 +25,9 @@ libskube_la_SOURCES = \
 	%D%/teardown_parts.h \
 	%D%/teardown_plan.cc \
 	%D%/views.cc \
-	%D%/views.h
+	%D%/views.h \
+	%D%/yaml.cc \
+	%D%/yaml.h
 libskube_la_LIBADD = libcodec.la libcore.la libbase.la
 skube_SOURCES = %D%/main.cc
 skube_LDADD = libskube.la

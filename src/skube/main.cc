@@ -7,11 +7,13 @@
 #include "src/core/options/options.h"
 #include "src/core/options/text.h"
 #include "src/skube/kubeconfig.h"
+#include "src/skube/list_request.h"
 #include "src/skube/node_file.h"
 #include "src/skube/options.h"
 #include "src/skube/request.h"
 #include "src/skube/teardown.h"
 #include "src/skube/views.h"
+#include "src/skube/yaml.h"
 
 #include <cstdio>
 #include <ctime>
@@ -30,14 +32,11 @@ using skube::Options, skube::usage_error;
 struct Command {
 	std::vector<std::string> words;
 	const char *verb;
+	unsigned id; /* of skube::Commands */
 	std::string (*view)(json_object *reply);
-	bool (*fine)(json_object *reply); /* nullptr: always */
+	bool (*fine)(json_object *reply);       /* nullptr: always */
+	const skube::List &(*list)() = nullptr; /* instead of view */
 };
-
-std::string jobs_now(json_object *reply)
-{
-	return skube::jobs_view(reply, static_cast<std::int64_t>(time(nullptr)));
-}
 
 bool is_ready(json_object *reply)
 {
@@ -47,55 +46,49 @@ bool is_ready(json_object *reply)
 const std::vector<Command> &commands()
 {
 	static const std::vector<Command> all = {
-		{{"ping"}, "ping", skube::ping_view, is_ready},
-		{{"check"}, "check", skube::check_view, skube::all_checks_passed},
-		{{"show", "jobs"}, "jobs", jobs_now, nullptr},
-		{{"show", "pods"}, "pods", skube::pods_view, nullptr},
-		{{"show", "nodes"}, "nodes", skube::nodes_view, nullptr},
-		{{"diag"}, "diag", skube::diag_view, nullptr},
+		{{"ping"}, "ping", skube::k_ping, skube::ping_view, is_ready},
+		{{"check"}, "check", skube::k_check, skube::check_view, skube::all_checks_passed},
+		{{"show", "jobs"}, "jobs", skube::k_show_jobs, nullptr, nullptr, skube::jobs_list},
+		{{"show", "pods"}, "pods", skube::k_show_pods, nullptr, nullptr, skube::pods_list},
+		{{"show", "nodes"}, "nodes", skube::k_show_nodes, nullptr, nullptr,
+			skube::nodes_list},
+		{{"diag"}, "diag", skube::k_diag, skube::diag_view, nullptr},
+		{{"nodes"}, "slurm_conf", skube::k_node_lines, skube::slurm_conf_view, nullptr},
 	};
 	return all;
 }
 
 const Command &why_command()
 {
-	static const Command command = {{"why"}, "why", skube::why_view, nullptr};
+	static const Command command = {{"why"}, "why", skube::k_why, skube::why_view, nullptr};
 	return command;
 }
 
-const Command &slurm_conf_command()
+/* nullptr: no command that asks the agent. */
+const Command *command_of(const std::vector<std::string> &words)
 {
-	static const Command command = {{"nodes"}, "slurm_conf", skube::slurm_conf_view, nullptr};
-	return command;
-}
-
-const Command &active_pods_command()
-{
-	static const Command command = {{"show", "pods"}, "pods", skube::active_pods_view, nullptr};
-	return command;
-}
-
-/* nullptr: no such command. */
-const Command *command_of(const Options &options)
-{
-	if (!options.slurm_conf && (!options.output.empty() || options.force))
-		return nullptr;
-	if (options.active)
-		return options.words == active_pods_command().words && !options.json &&
-				!options.slurm_conf
-			? &active_pods_command()
-			: nullptr;
-	if (options.slurm_conf)
-		return options.words == slurm_conf_command().words && !options.json
-			? &slurm_conf_command()
-			: nullptr;
-	if (options.words.size() == 2 && options.words[0] == "why" && !options.words[1].empty())
+	if (words.size() == 2 && words[0] == "why" && !words[1].empty())
 		return &why_command();
 	for (const Command &command : commands()) {
-		if (command.words == options.words)
+		if (command.words == words)
 			return &command;
 	}
 	return nullptr;
+}
+
+/* 0: no command that works without the agent. */
+unsigned local_command(const std::vector<std::string> &words)
+{
+	if (words.size() >= 2 && words.size() <= 3 && words[0] == "explain" &&
+		words[1] == "options")
+		return skube::k_explain;
+	if (!words.empty() && words.size() <= 2 && words[0] == "kubeconfig")
+		return skube::k_kubeconfig;
+	if (words == std::vector<std::string>{"teardown"})
+		return skube::k_teardown;
+	if (words == std::vector<std::string>{"help"})
+		return skube::k_print_help;
+	return 0;
 }
 
 std::string joined(const std::vector<std::string> &words)
@@ -128,14 +121,19 @@ int print_node_lines(const Options &options, json_object *reply)
 	return k_fine;
 }
 
-int print_reply(const Options &options, const Command &command, json_object *reply)
+std::string text_of(const Command &command, json_object *reply, const skube::Look &look)
 {
-	if (options.json)
-		(void)puts(json_object_to_json_string_ext(
-			reply, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
-	else
-		(void)fputs(command.view(reply).c_str(), stdout);
-	if (fflush(stdout) != 0)
+	if (command.list)
+		return skube::list_text(command.list(), reply, look);
+	if (look.format == skube::Format::json)
+		return skube::json_text(reply);
+	return look.format == skube::Format::yaml ? skube::yaml_text(reply) : command.view(reply);
+}
+
+int print_reply(const Command &command, json_object *reply, const skube::Look &look)
+{
+	const std::string text = text_of(command, reply, look);
+	if (fputs(text.c_str(), stdout) < 0 || fflush(stdout) != 0)
 		return k_wrong; /* a full disk; after a closed pipe a signal ends skube */
 	return !command.fine || command.fine(reply) ? k_fine : k_wrong;
 }
@@ -143,8 +141,6 @@ int print_reply(const Options &options, const Command &command, json_object *rep
 /* The table of options is in skube, so no agent is needed. */
 int explain(const Options &options)
 {
-	if (options.words.size() > 3 || options.json || options.slurm_conf)
-		return usage_error("explain options takes one name at most");
 	const auto text = options.words.size() == 2 ? std::optional(core::explain_options())
 						    : core::explain_option(options.words[2]);
 	if (!text) {
@@ -181,40 +177,123 @@ int tear_down(Options &options)
 	return print_trouble(skube::teardown(options.teardown));
 }
 
+int run_local(unsigned id, Options &options)
+{
+	if (id == skube::k_explain)
+		return explain(options);
+	if (id == skube::k_kubeconfig)
+		return write_kubeconfig(options);
+	if (id == skube::k_teardown)
+		return tear_down(options);
+	return fputs(skube::k_help, stdout) >= 0 && fflush(stdout) == 0 ? k_fine : k_wrong;
+}
+
+int no_command(const std::vector<std::string> &words)
+{
+	if (words.empty())
+		return usage_error("no command");
+	if (words[0] == "why")
+		return usage_error("why takes one pod: skube why [NAMESPACE/]POD");
+	return usage_error("no such command: " + joined(words));
+}
+
+/* The pod that `why` is about, as "namespace/name" or as it was written. */
+Result<std::string> pod_of(const Options &options)
+{
+	const std::string &pod = options.words[1], &name_space = options.select.namespaces;
+	if (name_space.empty())
+		return pod;
+	if (pod.find('/') != std::string::npos)
+		return Error{Errc::invalid, "--namespace and NAMESPACE/POD exclude each other"};
+	return name_space + "/" + pod;
+}
+
+/* The members of the request besides the verb; null: none. */
+Result<codec::Json> members_of(const Command &command, const Options &options)
+{
+	codec::Json members = codec::new_object();
+	if (command.id == skube::k_why) {
+		const auto pod = pod_of(options);
+		if (!pod)
+			return pod.error();
+		codec::put(members.get(), "pod", *pod);
+	}
+	if (command.list) {
+		const auto text = skube::selection_of(command.list(), options);
+		if (!text)
+			return text.error();
+		if (codec::Json select = skube::select_member(*text))
+			codec::put(members.get(), "select", std::move(select));
+	}
+	return members;
+}
+
+/* Wrong usage if it fails. */
+Result<skube::Look> look_of(const Command &command, const Options &options)
+{
+	skube::Look look{.now = static_cast<std::int64_t>(time(nullptr))};
+	if (command.id == skube::k_node_lines) {
+		if (!options.slurm_conf)
+			return Error{Errc::invalid, "nodes needs --slurm-conf"};
+		return look;
+	}
+	const auto format = skube::format_of(options, !command.list);
+	if (!format)
+		return format.error();
+	look.format = *format;
+	if (command.list) {
+		auto sort = skube::parse_sort(command.list(), options.sort);
+		if (!sort)
+			return sort.error();
+		look.sort = std::move(sort).value();
+	}
+	return look;
+}
+
+/* An agent that does not know selections sends all rows. */
+bool ignored_selection(json_object *members, json_object *reply)
+{
+	return codec::get(members, "select") && !codec::get_bool(reply, "selected");
+}
+
+int ask_agent(const Command &command, const Options &options)
+{
+	const auto look = look_of(command, options);
+	if (!look)
+		return usage_error(look.error().what);
+	auto members = members_of(command, options);
+	if (!members)
+		return usage_error(members.error().what);
+	const codec::Json sent(json_object_get(members->get()));
+	const auto reply = skube::ask(options.socket, command.verb, std::move(members).value());
+	if (!reply)
+		(void)fprintf(stderr, "skube: %s\n", reply.error().what.c_str());
+	if (!reply)
+		return reply.error().code == Errc::invalid ? k_wrong : k_unreachable;
+	if (ignored_selection(sent.get(), reply->get())) {
+		(void)fprintf(stderr,
+			"skube: slurmkubed is of an older release and cannot select "
+			"rows: restart it as the release of skube\n");
+		return k_wrong;
+	}
+	return command.id == skube::k_node_lines ? print_node_lines(options, reply->get())
+						 : print_reply(command, reply->get(), *look);
+}
+
 int run(int argc, char **argv)
 {
 	Options options;
 	const int early = skube::read_options(argc, argv, options);
 	if (early >= 0)
 		return early;
-	if (options.words == std::vector<std::string>{"help"}) {
-		(void)fputs(skube::k_help, stdout);
-		return k_fine;
-	}
-	if (options.words.size() >= 2 && options.words[0] == "explain" &&
-		options.words[1] == "options")
-		return explain(options);
-	if (!options.json && !options.slurm_conf && !options.words.empty() &&
-		options.words.size() <= 2 && options.words[0] == "kubeconfig")
-		return write_kubeconfig(options);
-	if (!options.json && !options.slurm_conf &&
-		options.words == std::vector<std::string>{"teardown"})
-		return tear_down(options);
-	const Command *command = command_of(options);
-	if (!command && !options.words.empty() && options.words[0] == "why")
-		return usage_error("why takes one pod: skube why [NAMESPACE/]POD");
-	if (!command)
-		return usage_error(options.words.empty()
-				? "no command"
-				: "no such command: " + joined(options.words));
-	const auto reply = skube::ask(
-		options.socket, command->verb, command == &why_command() ? options.words[1] : "");
-	if (reply && command == &slurm_conf_command())
-		return print_node_lines(options, reply->get());
-	if (reply)
-		return print_reply(options, *command, reply->get());
-	(void)fprintf(stderr, "skube: %s\n", reply.error().what.c_str());
-	return reply.error().code == Errc::invalid ? k_wrong : k_unreachable;
+	const unsigned local = local_command(options.words);
+	const Command *command = command_of(options.words);
+	if (!local && !command)
+		return no_command(options.words);
+	const std::string stray = skube::stray_option(options, command ? command->id : local);
+	if (!stray.empty())
+		return usage_error("'" + joined(options.words) + "' takes no option " + stray);
+	return command ? ask_agent(*command, options) : run_local(local, options);
 }
 
 } // namespace

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/skube/options.h"
 
+#include "src/base/text.h"
+
 #include <cstdio>
 #include <getopt.h>
 
@@ -27,8 +29,21 @@ const char k_help[] =
 	"                        out (no agent needed)\n"
 	"  help\n"
 	"\n"
-	"      --active          show pods: leave out pods that have ended\n"
-	"      --json            the agent's reply as JSON (check, ping, diag, show, why)\n"
+	"Options of show:\n"
+	"  -n, --namespace NAMES, -A, --all-namespaces   pods and jobs of these namespaces;\n"
+	"                        of all (default)\n"
+	"  -l, --selector LABELS    pods and nodes with these labels, as with kubectl\n"
+	"  -t, --state STATES    states, as in the list or as squeue abbreviates them\n"
+	"  -u, --user USERS      pods and jobs of these users, by name or number\n"
+	"      --node NODES      on these nodes, for example n[1-3]\n"
+	"      --active          pods that have not ended\n"
+	"      --sort COLUMNS    order, for example user,-age\n"
+	"  -o, --output wide|name|json|yaml\n"
+	"\n"
+	"Other options:\n"
+	"  -o, --output json|yaml   the agent's reply as data (check, ping, diag, why)\n"
+	"      --json            the same as -o json\n"
+	"  -n, --namespace NAME  with why: the pod's namespace (default)\n"
 	"      --socket PATH     the agent's control socket (default\n"
 	"                        /run/slurmkubed/control.sock)\n"
 	"      --token-file FILE, --owner USER, --duration TIME   with kubeconfig: token file\n"
@@ -50,33 +65,56 @@ const char k_help[] =
 namespace
 {
 
+constexpr unsigned k_lists = k_show_jobs | k_show_pods | k_show_nodes;
+constexpr unsigned k_data = k_lists | k_check | k_ping | k_diag | k_why;
+constexpr unsigned k_any = ~0U;
+
 struct Known {
 	const char *name;
+	int letter; /* 0: none */
+	unsigned commands;
 	bool &(*flag)(Options &options); /* the flag to set; nullptr: it takes a word */
 	std::string &(*word)(Options &options);
 };
 
+using Flag = bool &;
+using Word = std::string &;
+
 constexpr Known k_known[] = {
-	{"json", [](Options &o) -> bool & { return o.json; }, nullptr},
-	{"slurm-conf", [](Options &o) -> bool & { return o.slurm_conf; }, nullptr},
-	{"force", [](Options &o) -> bool & { return o.force; }, nullptr},
-	{"active", [](Options &o) -> bool & { return o.active; }, nullptr},
-	{"apply", [](Options &o) -> bool & { return o.teardown.apply; }, nullptr},
-	{"agents-stopped", [](Options &o) -> bool & { return o.teardown.agents_stopped; }, nullptr},
-	{"socket", nullptr, [](Options &o) -> std::string & { return o.socket; }},
-	{"output", nullptr, [](Options &o) -> std::string & { return o.output; }},
-	{"token-file", nullptr, [](Options &o) -> std::string & { return o.files.token; }},
-	{"owner", nullptr, [](Options &o) -> std::string & { return o.files.owner; }},
-	{"duration", nullptr, [](Options &o) -> std::string & { return o.files.duration; }},
-	{"scheduler-name", nullptr,
-		[](Options &o) -> std::string & { return o.teardown.scheduler_name; }},
-	{"label", nullptr, [](Options &o) -> std::string & { return o.teardown.label; }},
-	{"kubeconfig", nullptr, [](Options &o) -> std::string & { return o.teardown.kubeconfig; }},
-	{"context", nullptr, [](Options &o) -> std::string & { return o.teardown.context; }},
+	{"json", 0, k_data, [](Options &o) -> Flag { return o.json; }, nullptr},
+	{"slurm-conf", 0, k_node_lines, [](Options &o) -> Flag { return o.slurm_conf; }, nullptr},
+	{"force", 0, k_node_lines, [](Options &o) -> Flag { return o.force; }, nullptr},
+	{"active", 0, k_show_pods, [](Options &o) -> Flag { return o.select.active; }, nullptr},
+	{"all-namespaces", 'A', k_show_jobs | k_show_pods,
+		[](Options &o) -> Flag { return o.all_namespaces; }, nullptr},
+	{"namespace", 'n', k_show_jobs | k_show_pods | k_why, nullptr,
+		[](Options &o) -> Word { return o.select.namespaces; }},
+	{"selector", 'l', k_show_pods | k_show_nodes, nullptr,
+		[](Options &o) -> Word { return o.select.labels; }},
+	{"state", 't', k_lists, nullptr, [](Options &o) -> Word { return o.select.states; }},
+	{"user", 'u', k_show_jobs | k_show_pods, nullptr,
+		[](Options &o) -> Word { return o.select.users; }},
+	{"node", 0, k_lists, nullptr, [](Options &o) -> Word { return o.select.nodes; }},
+	{"sort", 0, k_lists, nullptr, [](Options &o) -> Word { return o.sort; }},
+	{"output", 'o', k_data | k_node_lines, nullptr,
+		[](Options &o) -> Word { return o.output; }},
+	{"socket", 0, k_any, nullptr, [](Options &o) -> Word { return o.socket; }},
+	{"token-file", 0, k_kubeconfig, nullptr, [](Options &o) -> Word { return o.files.token; }},
+	{"owner", 0, k_kubeconfig, nullptr, [](Options &o) -> Word { return o.files.owner; }},
+	{"duration", 0, k_kubeconfig, nullptr, [](Options &o) -> Word { return o.files.duration; }},
+	{"apply", 0, k_teardown, [](Options &o) -> Flag { return o.teardown.apply; }, nullptr},
+	{"agents-stopped", 0, k_teardown,
+		[](Options &o) -> Flag { return o.teardown.agents_stopped; }, nullptr},
+	{"scheduler-name", 0, k_teardown, nullptr,
+		[](Options &o) -> Word { return o.teardown.scheduler_name; }},
+	{"label", 0, k_teardown, nullptr, [](Options &o) -> Word { return o.teardown.label; }},
+	{"kubeconfig", 0, k_teardown, nullptr,
+		[](Options &o) -> Word { return o.teardown.kubeconfig; }},
+	{"context", 0, k_teardown, nullptr, [](Options &o) -> Word { return o.teardown.context; }},
 };
 constexpr int k_first_known = 0x100; /* above all characters */
 
-const std::vector<option> &options_for_getopt()
+const std::vector<option> &long_options()
 {
 	static const std::vector<option> all = [] {
 		std::vector<option> list{{"version", no_argument, nullptr, 'V'},
@@ -91,42 +129,90 @@ const std::vector<option> &options_for_getopt()
 	return all;
 }
 
-void take_option(const Known &known, Options &options)
+/* The colon at the front lets getopt tell a missing word from an unknown option. */
+std::string short_options()
 {
-	if (known.word)
-		known.word(options) = optarg;
-	else
+	std::string all = ":Vh";
+	for (const Known &known : k_known) {
+		if (known.letter)
+			all += std::string(1, static_cast<char>(known.letter)) +
+				(known.word ? ":" : "");
+	}
+	return all;
+}
+
+std::size_t index_of(int found)
+{
+	if (found >= k_first_known)
+		return static_cast<std::size_t>(found - k_first_known);
+	std::size_t i = 0;
+	while (k_known[i].letter != found)
+		i++;
+	return i;
+}
+
+/* false: the word is empty, which would silently be no criterion. */
+bool take_option(std::size_t index, Options &options)
+{
+	const Known &known = k_known[index];
+	options.given.push_back(index);
+	if (!known.word) {
 		known.flag(options) = true;
+		return true;
+	}
+	known.word(options) = optarg;
+	return *optarg != '\0';
 }
 
 /* Handles an option after which skube ends, and returns the exit status. */
-int take_last_option(int letter)
+int take_last_option(int letter, const char *word)
 {
+	if (letter == ':')
+		return usage_error("option '" + std::string(word) + "' needs a value");
+	if (letter == '?')
+		return usage_error("unknown or ambiguous option '" +
+			(optopt > 0 && optopt < k_first_known ? std::string{'-', char(optopt)}
+							      : std::string(word)) +
+			"'");
 	if (letter == 'V')
 		(void)puts("skube " SLURMKUBE_VERSION);
 	else
-		(void)fputs(k_help, letter == 'h' ? stdout : stderr);
-	return letter == 'V' || letter == 'h' ? k_fine : k_usage;
+		(void)fputs(k_help, stdout);
+	return fflush(stdout) == 0 ? k_fine : k_wrong;
 }
 
 } // namespace
 
 int read_options(int argc, char **argv, Options &options)
 {
-	const option *known = options_for_getopt().data();
-	for (int found = 0; (found = getopt_long(argc, argv, "Vh", known, nullptr)) !=
-		-1;) { // NOLINT(concurrency-mt-unsafe): one thread
-		if (found < k_first_known)
-			return take_last_option(found);
-		take_option(k_known[found - k_first_known], options);
+	const std::string letters = short_options();
+	opterr = 0;
+	for (int found = 0;
+		(found = getopt_long(argc, argv, letters.c_str(), long_options().data(),
+			 nullptr)) != -1;) { // NOLINT(concurrency-mt-unsafe): one thread
+		if (found == 'V' || found == 'h' || found == ':' || found == '?')
+			return take_last_option(found, argv[optind - 1]);
+		if (!take_option(index_of(found), options))
+			return usage_error("option --" +
+				std::string(k_known[options.given.back()].name) +
+				" needs a value that is not empty");
 	}
 	options.words.assign(argv + optind, argv + argc);
 	return -1;
 }
 
+std::string stray_option(const Options &options, unsigned commands)
+{
+	for (const std::size_t index : options.given) {
+		if ((k_known[index].commands & commands) == 0)
+			return "--" + std::string(k_known[index].name);
+	}
+	return {};
+}
+
 int usage_error(const std::string &sentence)
 {
-	(void)fprintf(stderr, "skube: %s\n%s", sentence.c_str(), k_help);
+	(void)fprintf(stderr, "skube: %s (skube --help)\n", printable(sentence).c_str());
 	return k_usage;
 }
 

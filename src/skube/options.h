@@ -5,6 +5,7 @@
 #ifndef SLURMKUBE_SKUBE_OPTIONS_H
 #define SLURMKUBE_SKUBE_OPTIONS_H
 
+#include "src/core/inspect/selection.h"
 #include "src/core/model/names.h"
 #include "src/skube/kubeconfig.h"
 #include "src/skube/teardown.h"
@@ -19,11 +20,31 @@ enum Exit { k_fine = 0, k_wrong = 1, k_usage = 2, k_unreachable = 3 };
 
 extern const char k_help[];
 
+/* The commands, as a set: each option names those that take it. */
+enum Commands : unsigned {
+	k_check = 1 << 0,
+	k_ping = 1 << 1,
+	k_show_jobs = 1 << 2,
+	k_show_pods = 1 << 3,
+	k_show_nodes = 1 << 4,
+	k_diag = 1 << 5,
+	k_why = 1 << 6,
+	k_node_lines = 1 << 7,
+	k_explain = 1 << 8,
+	k_kubeconfig = 1 << 9,
+	k_teardown = 1 << 10,
+	k_print_help = 1 << 11,
+};
+
 struct Options {
 	std::string socket = names::k_control_socket;
-	bool json = false, slurm_conf = false, force = false, active = false;
-	std::string output; /* empty: standard output */
+	bool json = false, slurm_conf = false, force = false;
+	std::string output; /* a format, or with k_node_lines a file; empty: the default */
+	bool all_namespaces = false;
+	core::SelectionText select; /* users as names or numbers */
+	std::string sort;
 	std::vector<std::string> words;
+	std::vector<std::size_t> given; /* indexes of the options, in the order of the line */
 	KubeconfigFiles files;
 	Teardown teardown{.socket = {},
 		.scheduler_name = names::k_default_scheduler_name,
@@ -34,7 +55,10 @@ struct Options {
 /* Returns the exit status to end with, or -1 to go on. */
 int read_options(int argc, char **argv, Options &options);
 
-/* Prints the sentence and the help, and returns the exit status. */
+/* The first option that was given and that none of the commands takes, as "--name"; empty: none. */
+std::string stray_option(const Options &options, unsigned commands);
+
+/* Prints the sentence on one line, and returns the exit status. */
 int usage_error(const std::string &sentence);
 
 } // namespace slurmkube::skube

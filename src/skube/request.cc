@@ -97,24 +97,21 @@ Result<std::string> read_all(const UniqueFd &fd)
 	return Error{Errc::too_large, "the reply is longer than 256 MiB"};
 }
 
-std::string request_line(const std::string &verb, const std::string &pod)
+std::string request_line(const std::string &verb, codec::Json more)
 {
-	const codec::Json request = codec::new_object();
+	const codec::Json request = more ? std::move(more) : codec::new_object();
 	codec::put(request.get(), "verb", verb);
-	if (!pod.empty())
-		codec::put(request.get(), "pod", pod);
 	return codec::to_text(request.get()) + "\n";
 }
 
 } // namespace
 
-Result<codec::Json> ask(
-	const std::string &socket_path, const std::string &verb, const std::string &pod)
+Result<codec::Json> ask(const std::string &socket_path, const std::string &verb, codec::Json more)
 {
 	auto fd = connect_to(socket_path);
 	if (!fd)
 		return fd.error();
-	if (!send_line(*fd, request_line(verb, pod)))
+	if (!send_line(*fd, request_line(verb, std::move(more))))
 		return Error{
 			Errc::io, "slurmkubed broke off: " + errno_text(errno) + "; see its log"};
 	const auto text = read_all(*fd);

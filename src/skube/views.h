@@ -19,12 +19,6 @@ std::string ping_view(json_object *reply);
 std::string check_view(json_object *reply);
 bool all_checks_passed(json_object *reply);
 
-/* now: seconds since the epoch, for elapsed times. */
-std::string jobs_view(json_object *reply, std::int64_t now);
-/* Sorted by namespace and name, with ended pods last. */
-std::string pods_view(json_object *reply);
-std::string active_pods_view(json_object *reply); /* without ended pods */
-std::string nodes_view(json_object *reply);
 /* "about: text", with the texts in one column. */
 std::string why_view(json_object *reply);
 /* The contents of the file that slurm.conf includes. */

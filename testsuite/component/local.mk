@@ -27,8 +27,11 @@ EXTRA_DIST += \
 	%D%/kube/writes_tests.py
 
 # skube against a peer that answers as told
-TESTS += %D%/skube/test_skube.py
-EXTRA_DIST += %D%/skube/test_skube.py
+TESTS += %D%/skube/test_lists.py %D%/skube/test_skube.py
+EXTRA_DIST += \
+	%D%/skube/fixture.py \
+	%D%/skube/test_lists.py \
+	%D%/skube/test_skube.py
 
 # the plugin in a real slurmctld: testsuite/component/plugin/test_plugin.py
 if BUILD_PLUGIN

@@ -192,6 +192,57 @@ def test_why_tells_the_story(bed):
     bed.kube.delete("Pod", "waits")
 
 
+def _shown(bed, *words):
+    """The names that skube show prints."""
+    return bed.agent.skube_text("show", *words, "-o", "name").split()
+
+
+def test_show_selects(bed):
+    """The agent leaves out rows by namespace, label, state, user and node, and knows what it does
+    not know; the pods of a selection are those that Slurm and Kubernetes have.
+    """
+    running = fill(bed, "shown", CPUS, 2)
+    waiting = pod("queued", cpu=4)
+    waiting["metadata"]["labels"] = {"app": "shown", "tier": "test"}
+    waiting = bed.kube.create(waiting)
+    number = job_in_state(bed, waiting, "PENDING")["JobId"]
+    nodes = {only_job(bed, made)["NodeList"]: made["metadata"]["name"] for made in running}
+    node, name = sorted(nodes.items())[0]
+    all_names = ["default/queued", "default/shown-0", "default/shown-1"]
+    wait_for(
+        lambda: _shown(bed, "pods", "--state", "running") == all_names[1:],
+        "the agent to see that the pods run",
+    )
+    for words, names in (
+        (["--active"], all_names),
+        (["-A", "--state", "pending,running"], all_names),
+        (["-n", "default", "--active"], all_names),
+        (["-n", "elsewhere"], []),
+        (["-l", "app=shown,tier"], all_names[:1]),
+        (["-l", "app!=shown", "--active"], all_names[1:]),
+        (["-t", "Pending"], all_names[:1]),
+        (["-u", "nobody", "--active"], all_names),
+        (["-u", "root"], []),
+        (["--node", node, "--active"], [f"default/{name}"]),
+        (["--active", "--sort", "-pod"], all_names[::-1]),
+    ):
+        equal((words, _shown(bed, "pods", *words)), (words, names))
+    equal(_shown(bed, "jobs", "-t", "PD"), [number])
+    equal(_shown(bed, "jobs", "-n", "elsewhere"), [])
+    equal(_shown(bed, "nodes", "--state", "Ready", "--node", node), [node])
+    equal(_shown(bed, "nodes", "--state", "drain"), [])
+    equal(_shown(bed, "nodes", "-l", "slurm-kube.io/managed"), sorted(nodes))
+    equal(_shown(bed, "nodes", "-l", "!slurm-kube.io/managed"), [])
+    row = bed.agent.skube("show", "pods", "-t", "pending")["pods"][0]
+    equal((row["user_id"], row["job"], row["partition"]), (65534, int(number), "kube"))
+    assert abs(time.time() - row["created"]) < 600, row
+    table = bed.agent.skube_text("show", "pods", "-t", "pending").split()
+    assert table[:3] == ["POD", "PHASE", "USER"] and "nobody" in table, table
+    for made in (*running, waiting):
+        bed.kube.delete("Pod", made["metadata"]["name"])
+        bed.kube.wait_gone(made["metadata"]["name"])
+
+
 def test_why_of_a_pod_that_nobody_knows(bed):
     """skube why says where to look, and its exit status reports the failure."""
     try:

@@ -8,6 +8,7 @@
  */
 #include "src/agent/ctl/server.h"
 #include "src/codec/json.h"
+#include "src/skube/list.h"
 #include "src/skube/views.h"
 #include "testsuite/fuzz/fuzz.h"
 
@@ -23,6 +24,24 @@ namespace
 
 constexpr std::int64_t k_now = 1'790'000'000;
 
+/* Each list in each format, sorted by each column. */
+void check_lists(json_object *reply)
+{
+	for (const skube::List *list :
+		{&skube::jobs_list(), &skube::pods_list(), &skube::nodes_list()}) {
+		for (const skube::Format format :
+			{skube::Format::table, skube::Format::wide, skube::Format::name})
+			MUST(is_printable(
+				skube::list_text(*list, reply, {.format = format, .now = k_now}),
+				"\n"));
+		for (const skube::Format format : {skube::Format::json, skube::Format::yaml})
+			MUST(!skube::list_text(*list, reply, {.format = format}).empty());
+		for (std::size_t i = 0; i < list->columns.size(); i++)
+			(void)skube::list_text(
+				*list, reply, {.sort = {{i, i % 2 == 0}}, .now = k_now});
+	}
+}
+
 void check_reply(std::string_view text)
 {
 	const auto reply = codec::parse_json(text, std::size_t{1} << 20);
@@ -30,12 +49,11 @@ void check_reply(std::string_view text)
 		return;
 	json_object *object = reply->get();
 	for (const std::string &view : {skube::ping_view(object), skube::check_view(object),
-		     skube::jobs_view(object, k_now), skube::pods_view(object),
-		     skube::active_pods_view(object), skube::nodes_view(object),
 		     skube::slurm_conf_view(object), skube::diag_view(object),
 		     skube::why_view(object)})
 		MUST(is_printable(view, "\n"));
 	(void)skube::all_checks_passed(object);
+	check_lists(object);
 }
 
 /* A server that answers each request with the request itself. */

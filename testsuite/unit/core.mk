@@ -233,3 +233,8 @@ testsuite_unit_test_world_hold_SOURCES = \
 	%D%/gang_stage.h \
 	%D%/test_world_hold.cc
 testsuite_unit_test_world_hold_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_selection
+TESTS += testsuite/unit/test_selection
+testsuite_unit_test_selection_SOURCES = %D%/test_selection.cc
+testsuite_unit_test_selection_LDADD = libcheck.la libcore.la libbase.la

@@ -2,6 +2,7 @@
 #include "src/base/log.h"
 #include "src/base/text.h"
 #include "src/codec/json.h"
+#include "src/skube/list.h"
 #include "src/skube/views.h"
 #include "testsuite/unit/check.h"
 
@@ -53,7 +54,8 @@ void a_start_time_that_cannot_be_is_no_time()
 	const auto reply = codec::parse_json(
 		R"({"jobs":[{"start_time":-9223372036854775808,"state":"running"}]})", 1000);
 	REQUIRE(reply.ok());
-	CHECK(skube::jobs_view(reply->get(), 1'790'000'000).find("0:00") != std::string::npos);
+	CHECK(skube::list_text(skube::jobs_list(), reply->get(), {.now = 1'790'000'000})
+			.find("0:00") != std::string::npos);
 }
 
 } // namespace

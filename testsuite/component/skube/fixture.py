@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the tests of skube share: a peer that answers as told, and checks that print TAP."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+SKUBE = os.path.join(os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "."), "skube")
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..")
+DIR = tempfile.mkdtemp(prefix="slurm-kube-skube.")
+SOCKET = os.path.join(DIR, "control.sock")
+count = failed = 0
+
+
+class Peer:
+    """Answers one request with the given bytes, then closes the connection; keeps the request."""
+
+    def __init__(self, reply, pause=0.0):
+        self.reply = reply if isinstance(reply, bytes) else json.dumps(reply).encode() + b"\n"
+        self.pause, self.request = pause, b""
+
+    def __enter__(self):
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(SOCKET)
+        self.listener.listen()
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+        self.thread.start()
+        return self
+
+    def serve(self):
+        try:
+            client, _ = self.listener.accept()
+        except OSError:
+            return
+        with client:
+            while not self.request.endswith(b"\n"):
+                self.request += client.recv(1000)
+            for start in range(0, len(self.reply), 1000):
+                client.sendall(self.reply[start : start + 1000])
+                time.sleep(self.pause)
+
+    def __exit__(self, *_):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        self.thread.join(5)
+        os.unlink(SOCKET)
+
+
+def skube(*words, **kwargs):
+    return subprocess.run(
+        [SKUBE, "--socket", SOCKET, *words],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        **kwargs,
+    )
+
+
+def ask(reply, *words):
+    with Peer(reply) as peer:
+        result = skube(*words)
+    return result, peer.request
+
+
+def check(name, ok, detail=""):
+    global count, failed
+    count += 1
+    failed += not ok
+    print(f"{'ok' if ok else 'not ok'} {count} - {name}")
+    if not ok:
+        print("\n".join("# " + line for line in str(detail).splitlines()))
+
+
+def is_output(name, result, wanted, status=0):
+    check(
+        name,
+        result.stdout == wanted and result.returncode == status,
+        f"status {result.returncode}\n{result.stdout}{result.stderr}\nwanted:\n{wanted}",
+    )
+
+
+def finish():
+    """Prints the plan of TAP and returns the exit status."""
+    os.rmdir(DIR)
+    print(f"1..{count}")
+    return 1 if failed else 0
