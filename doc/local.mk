@@ -1,18 +1,20 @@
-# Manual pages: made by scdoc, shipped in the tarball.
+# Guides, which make install puts into docdir, and manual pages, which scdoc makes and the tarball
+# has.
+dist_doc_DATA += \
+	NEWS.md \
+	README.md \
+	%D%/admin.md \
+	%D%/benchmarks.md \
+	%D%/benchmarks.svg \
+	%D%/user.md
 EXTRA_DIST += \
 	.clang-format \
 	.clang-tidy \
 	.editorconfig \
 	.flake8 \
 	CONTRIBUTING.md \
-	NEWS.md \
-	README.md \
 	pyproject.toml \
-	%D%/admin.md \
-	%D%/benchmarks.md \
-	%D%/benchmarks.svg \
 	%D%/design \
-	%D%/user.md \
 	%D%/man/skube.1.scd \
 	%D%/man/slurm-kube.7.scd \
 	%D%/man/slurmkubed.8.scd \

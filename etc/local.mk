@@ -1,5 +1,5 @@
 # Unit file, example configuration, permissions in Kubernetes.
-dist_doc_DATA = \
+dist_doc_DATA += \
 	%D%/example-pod.yaml \
 	%D%/policies.yaml \
 	%D%/policy-options.yaml \
@@ -18,4 +18,18 @@ endif
 	$(AM_V_GEN)$(MKDIR_P) %D% && $(SED) 's|[@]sbindir[@]|$(sbindir)|g' \
 		$(srcdir)/%D%/slurmkubed.service.in > $@
 
-EXTRA_DIST += contribs/completion/skube.bash
+# Where each shell looks for completions; distributions may use other directories.
+bashcompletiondir = $(datadir)/bash-completion/completions
+fishcompletiondir = $(datadir)/fish/vendor_completions.d
+zshcompletiondir = $(datadir)/zsh/site-functions
+# each shell wants another name
+install-data-local:
+	$(MKDIR_P) $(DESTDIR)$(bashcompletiondir) $(DESTDIR)$(fishcompletiondir) \
+		$(DESTDIR)$(zshcompletiondir)
+	$(INSTALL_DATA) $(srcdir)/contribs/completion/skube.bash \
+		$(DESTDIR)$(bashcompletiondir)/skube
+	$(INSTALL_DATA) $(srcdir)/contribs/completion/skube.fish $(DESTDIR)$(fishcompletiondir)
+	$(INSTALL_DATA) $(srcdir)/contribs/completion/skube.zsh $(DESTDIR)$(zshcompletiondir)/_skube
+uninstall-local:
+	rm -f $(DESTDIR)$(bashcompletiondir)/skube $(DESTDIR)$(fishcompletiondir)/skube.fish \
+		$(DESTDIR)$(zshcompletiondir)/_skube

@@ -19,7 +19,11 @@ SKUBE_1 = "doc/man/skube.1.scd"
 SLURM_KUBE_7 = "doc/man/slurm-kube.7.scd"
 PROTOCOL = "doc/design/protocol.md"
 USER = "doc/user.md"
-COMPLETION = "contribs/completion/skube.bash"
+COMPLETIONS = (
+    "contribs/completion/skube.bash",
+    "contribs/completion/skube.fish",
+    "contribs/completion/skube.zsh",
+)
 SCRIPT, ROWS, EVENTS = (f"testsuite/sim/{name}" for name in ("script.h", "script.cc", "events.cc"))
 # not for skube: lists the jobs for a line of skube check
 NOT_IN_DIAG = {"unmarked"}
@@ -109,12 +113,13 @@ def skube():
         if word not in commands + shown
     )
     yield from missing(verbs, between(PROTOCOL, "### Verbs", "## "), "**`NAME`**", PROTOCOL)
-    completed = re.split(r'[\s"]+', read(COMPLETION))
-    yield from (
-        f"{COMPLETION} lacks {word}"
-        for word in commands + shown + [f"--{word}" for word in words]
-        if word not in completed
-    )
+    for path in COMPLETIONS:
+        completed = set(re.findall(r"[\w-]+", re.sub("__skube_option ", "--", read(path))))
+        yield from (
+            f"{path} lacks {word}"
+            for word in commands + shown + [f"--{word}" for word in words]
+            if word not in completed
+        )
     fuzz = "testsuite/fuzz/fuzz_skube.cc"
     yield from missing(views, read(fuzz), "skube::NAME(", f"check_reply() of {fuzz}")
 

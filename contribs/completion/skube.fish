@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Fish completion for skube.
+
+function __skube_option
+    complete -c skube -l $argv[1] -d $argv[2] $argv[3..-1]
+end
+
+set -l commands check ping show why nodes diag explain kubeconfig teardown help
+complete -c skube -f
+complete -c skube -n "not __fish_seen_subcommand_from $commands" -a "$commands"
+complete -c skube -n "__fish_seen_subcommand_from show" -a "jobs pods nodes"
+complete -c skube -n "__fish_seen_subcommand_from explain" -a options
+__skube_option active "Leave out pods that have ended"
+__skube_option json "Print the reply of the agent as JSON"
+__skube_option socket "Control socket of the agent" -r -F
+__skube_option slurm-conf "Print node lines for slurm.conf"
+__skube_option output "File for the node lines" -r -F
+__skube_option force "Replace the file even if nodes are missing"
+__skube_option token-file "File for the token" -r -F
+__skube_option owner "Owner of both files" -x -a "(__fish_complete_users)"
+__skube_option duration "Life of the token" -x
+__skube_option apply "Carry out the steps"
+__skube_option agents-stopped "slurmkubed is stopped on the other hosts"
+__skube_option scheduler-name "Scheduler name of pods" -x
+__skube_option label "Label of managed nodes" -x
+__skube_option kubeconfig "Kubeconfig for kubectl" -r -F
+__skube_option context "Context for kubectl" -x
+__skube_option version "Print the version" -s V
+__skube_option help "Print help" -s h
+functions -e __skube_option

@@ -1,0 +1,39 @@
+#compdef skube
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Zsh completion for skube; install it as _skube in a directory of fpath.
+
+_skube() {
+	local -a options
+	options=(
+		'--active[leave out pods that have ended]'
+		'--json[print the reply of the agent as JSON]'
+		'--socket[control socket of the agent]:socket:_files'
+		'--slurm-conf[print node lines for slurm.conf]'
+		'--output[file for the node lines]:file:_files'
+		'--force[replace the file even if nodes are missing]'
+		'--token-file[file for the token]:file:_files'
+		'--owner[owner of both files]:user:_users'
+		'--duration[life of the token]:time:(24h 168h)'
+		'--apply[carry out the steps]'
+		'--agents-stopped[slurmkubed is stopped on the other hosts]'
+		'--scheduler-name[scheduler name of pods]:name:(slurm)'
+		'--label[label of managed nodes]:label:(slurm-kube.io/managed)'
+		'--kubeconfig[kubeconfig for kubectl]:file:_files'
+		'--context[context for kubectl]:context:'
+		'(-V --version)'{-V,--version}'[print the version]'
+		'(-h --help)'{-h,--help}'[print help]'
+	)
+	_arguments $options \
+		'1:command:(check ping show why nodes diag explain kubeconfig teardown help)' \
+		'2:argument:_skube_argument'
+}
+
+_skube_argument() {
+	case $words[2] in
+	show) _values object jobs pods nodes ;;
+	explain) _values topic options ;;
+	kubeconfig) _files ;;
+	esac
+}
+
+_skube "$@"
