@@ -12,9 +12,16 @@ complete -c skube -n "__fish_seen_subcommand_from show" -a "jobs pods nodes"
 complete -c skube -n "__fish_seen_subcommand_from explain" -a options
 __skube_option active "Leave out pods that have ended"
 __skube_option json "Print the reply of the agent as JSON"
+__skube_option all-namespaces "Of all namespaces" -s A
+__skube_option namespace "Of these namespaces" -s n -x
+__skube_option selector "With these labels" -s l -x
+__skube_option state "In one of these states" -x
+__skube_option user "Of these users" -x -a "(__fish_complete_users)"
+__skube_option node "On these nodes" -x
+__skube_option sort "Order by these columns" -x
 __skube_option socket "Control socket of the agent" -r -F
 __skube_option slurm-conf "Print node lines for slurm.conf"
-__skube_option output "File for the node lines" -r -F
+__skube_option output "Format, or file for node lines" -s o -r -F
 __skube_option force "Replace the file even if nodes are missing"
 __skube_option token-file "File for the token" -r -F
 __skube_option owner "Owner of both files" -x -a "(__fish_complete_users)"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * log_sinks.h - where the agent's log goes: lines or JSON on stderr, or fields in systemd's journal;
+ * log_sinks.h - where the agent's log goes (lines or JSON on stderr, fields in systemd's journal),
  * and the audit log.
  *
  * Lines keep the order of events, because a format writes all of them in one way.

@@ -76,10 +76,12 @@ void json_has_one_object_per_line()
 {
 	const LogFields fields = {{"pod", "a/b"}, {"message", "say \"no\""}};
 	CHECK_EQUAL(json_line(1'790'000'000'123'456, LogLevel::info, "ended", &fields),
-		R"({"time":"2026-09-21T14:13:20.123456Z","level":"info","event":"ended","pod":"a/b",)"
+		R"({"time":"2026-09-21T14:13:20.123456Z","level":"info","event":"ended",)"
+		R"("pod":"a/b",)"
 		R"("message":"say \"no\""})");
 	CHECK_EQUAL(json_line(0, LogLevel::error, "cannot start", nullptr),
-		R"({"time":"1970-01-01T00:00:00.000000Z","level":"error","message":"cannot start"})");
+		R"({"time":"1970-01-01T00:00:00.000000Z","level":"error",)"
+		R"("message":"cannot start"})");
 	const std::string text = stderr_of(LogFormat::json, LogLevel::info, [] {
 		log_event(LogLevel::info, "ended", {{"pod", "a/b"}});
 		log_warning("no answer\n");
