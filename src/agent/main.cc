@@ -28,7 +28,6 @@ namespace
 using namespace slurmkube;
 
 constexpr int k_exit_usage = 2;
-constexpr char k_default_config[] = "/etc/slurm-kube/slurmkubed.yaml";
 
 constexpr char k_help[] =
 	"usage: slurmkubed [OPTIONS]\n"
@@ -46,7 +45,7 @@ constexpr char k_help[] =
 	"  -h, --help\n";
 
 struct Options {
-	std::string config = k_default_config;
+	std::string config = slurmkube::names::k_config_file;
 	bool check_only = false;
 	std::string (*print)(const std::string &scheduler_name) = nullptr; /* instead of running */
 };

@@ -16,6 +16,8 @@ libskube_la_SOURCES = \
 	%D%/node_file.h \
 	%D%/request.cc \
 	%D%/request.h \
+	%D%/socket_path.cc \
+	%D%/socket_path.h \
 	%D%/table.cc \
 	%D%/table.h \
 	%D%/teardown.cc \
@@ -28,6 +30,7 @@ libskube_la_SOURCES = \
 	%D%/views.h \
 	%D%/yaml.cc \
 	%D%/yaml.h
-libskube_la_LIBADD = libcodec.la libcore.la libbase.la
+libskube_la_CPPFLAGS = $(AM_CPPFLAGS) $(YAML_CFLAGS)
+libskube_la_LIBADD = libcodec.la libcore.la libbase.la $(YAML_LIBS)
 skube_SOURCES = %D%/main.cc
 skube_LDADD = libskube.la

@@ -4,6 +4,7 @@
  * slurmkubed and change something. See skube(1).
  */
 #include "src/base/guard.h"
+#include "src/base/text.h"
 #include "src/core/options/options.h"
 #include "src/core/options/text.h"
 #include "src/skube/kubeconfig.h"
@@ -11,11 +12,13 @@
 #include "src/skube/node_file.h"
 #include "src/skube/options.h"
 #include "src/skube/request.h"
+#include "src/skube/socket_path.h"
 #include "src/skube/teardown.h"
 #include "src/skube/views.h"
 #include "src/skube/yaml.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <optional>
 #include <string>
@@ -171,9 +174,15 @@ int write_kubeconfig(Options &options)
 	return print_trouble(skube::write_kubeconfig(options.files));
 }
 
+skube::SocketPath place_of_socket(const Options &options)
+{
+	// NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
+	return skube::socket_path(options.socket, getenv("SKUBE_SOCKET"), names::k_config_file);
+}
+
 int tear_down(Options &options)
 {
-	options.teardown.socket = options.socket;
+	options.teardown.socket = place_of_socket(options).path;
 	return print_trouble(skube::teardown(options.teardown));
 }
 
@@ -256,6 +265,16 @@ bool ignored_selection(json_object *members, json_object *reply)
 	return codec::get(members, "select") && !codec::get_bool(reply, "selected");
 }
 
+/* Prints why, and where the path of the socket comes from. */
+int no_reply(const Error &error, const skube::SocketPath &socket)
+{
+	const bool is_refusal = error.code == Errc::invalid;
+	const std::string source =
+		is_refusal ? "" : "; the path is from " + printable(socket.source);
+	(void)fprintf(stderr, "skube: %s%s\n", error.what.c_str(), source.c_str());
+	return is_refusal ? k_wrong : k_unreachable;
+}
+
 int ask_agent(const Command &command, const Options &options)
 {
 	const auto look = look_of(command, options);
@@ -265,11 +284,10 @@ int ask_agent(const Command &command, const Options &options)
 	if (!members)
 		return usage_error(members.error().what);
 	const codec::Json sent(json_object_get(members->get()));
-	const auto reply = skube::ask(options.socket, command.verb, std::move(members).value());
+	const skube::SocketPath socket = place_of_socket(options);
+	const auto reply = skube::ask(socket.path, command.verb, std::move(members).value());
 	if (!reply)
-		(void)fprintf(stderr, "skube: %s\n", reply.error().what.c_str());
-	if (!reply)
-		return reply.error().code == Errc::invalid ? k_wrong : k_unreachable;
+		return no_reply(reply.error(), socket);
 	if (ignored_selection(sent.get(), reply->get())) {
 		(void)fprintf(stderr,
 			"skube: slurmkubed is of an older release and cannot select "

@@ -37,7 +37,7 @@ enum Commands : unsigned {
 };
 
 struct Options {
-	std::string socket = names::k_control_socket;
+	std::string socket; /* empty: not given */
 	bool json = false, slurm_conf = false, force = false;
 	std::string output; /* a format, or with k_node_lines a file; empty: the default */
 	bool all_namespaces = false;

@@ -17,7 +17,7 @@ RULES = {
         ("src/base/", "src/core/", "src/codec/", "src/agent/"),
         ("json-c/", "curl/", "yaml.h", "jwt.h", "systemd/", "slurm/"),
     ),
-    "skube": (("src/base/", "src/codec/", "src/core/", "src/skube/"), ("json-c/",)),
+    "skube": (("src/base/", "src/codec/", "src/core/", "src/skube/"), ("json-c/", "yaml.h")),
     "plugins": (("src/base/", "src/core/", "src/codec/", "src/plugins/"), ("json-c/",)),
 }
 # folders of src/core, each of which may include itself and those before it

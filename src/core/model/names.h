@@ -77,6 +77,7 @@ inline constexpr char k_reason_prefix[] = "slurm-kube: ";
 /* Local sockets, protocol versions */
 inline constexpr char k_plugin_socket[] = "/run/slurmkubed/plugin.sock";
 inline constexpr char k_control_socket[] = "/run/slurmkubed/control.sock";
+inline constexpr char k_config_file[] = "/etc/slurm-kube/slurmkubed.yaml";
 inline constexpr int k_link_protocol = 1;
 inline constexpr int k_marker_version = 1;
 inline constexpr int k_sink_port = 6899; /* loopback TCP port of the plugin's sink */

@@ -399,6 +399,26 @@ def test_errors():
         )
 
 
+def test_socket_path():
+    """The option, then SKUBE_SOCKET; unit test_socket_path has the configuration file."""
+    reply = {"ok": True, "ready": True, "version": "1", "uptime_seconds": 1, "link": True}
+    nowhere = {**os.environ, "SKUBE_SOCKET": f"{DIR}/nowhere"}
+    with Peer(reply):
+        check("--socket beats SKUBE_SOCKET", skube("ping", env=nowhere).returncode == 0)
+    here = {**os.environ, "SKUBE_SOCKET": SOCKET}
+    with Peer(reply):
+        found = subprocess.run([SKUBE, "ping"], env=here, capture_output=True, check=False)
+    check("SKUBE_SOCKET is used", found.returncode == 0, found)
+    lost = subprocess.run([SKUBE, "ping"], env=nowhere, capture_output=True, text=True, check=False)
+    check(
+        "the error says where the path comes from",
+        lost.returncode == 3
+        and f"at {DIR}/nowhere: " in lost.stderr
+        and lost.stderr.endswith("; the path is from SKUBE_SOCKET\n"),
+        lost,
+    )
+
+
 def with_programs(programs, *words, **kwargs):
     """Runs skube with these programs in PATH: name -> shell text. Each program records its calls.
     Returns (result, calls).
@@ -897,6 +917,7 @@ for test in (
     test_diag,
     test_explain,
     test_errors,
+    test_socket_path,
     test_kubeconfig,
     test_teardown,
     test_manual,

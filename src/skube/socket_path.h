@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * socket_path.h - where the agent's control socket is: --socket, else SKUBE_SOCKET, else
+ * control_socket in slurmkubed.yaml, else the default.
+ */
+#ifndef SLURMKUBE_SKUBE_SOCKET_PATH_H
+#define SLURMKUBE_SKUBE_SOCKET_PATH_H
+
+#include <string>
+
+namespace slurmkube::skube
+{
+
+struct SocketPath {
+	std::string path;
+	std::string source; /* for messages: "SKUBE_SOCKET", "the default, because ..." */
+};
+
+/*
+ * An empty option or variable counts as absent; environment may be nullptr. The file is read only
+ * if it has to be. A file that does not exist, cannot be read or is broken is no error, because the
+ * agent that runs may have read an older one, and users need not be able to read it; `source` then
+ * says what was wrong.
+ */
+SocketPath socket_path(
+	const std::string &option, const char *environment, const std::string &config_file);
+
+} // namespace slurmkube::skube
+
+#endif
