@@ -6,7 +6,7 @@
 _skube() {
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} words
 	local line=" ${COMP_WORDS[*]:1:COMP_CWORD-1} " data="--json --output --socket"
-	local lists="$data --state --node --sort"
+	local lists="$data --state --node --sort --watch"
 	case $previous in
 	--socket | --token-file | --kubeconfig)
 		compopt -o default

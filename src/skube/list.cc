@@ -45,11 +45,6 @@ bool is_before(const std::vector<SortKey> &keys, const SortableRow &a, const Sor
 	return false;
 }
 
-bool is_shown(const ListColumn &column, const Look &look)
-{
-	return !column.is_wide || look.format == Format::wide;
-}
-
 std::string titles_of(const List &list)
 {
 	std::string all;
@@ -84,6 +79,11 @@ codec::Json data_of(const List &list, json_object *reply, const std::vector<json
 }
 
 } // namespace
+
+bool is_shown(const ListColumn &column, const Look &look)
+{
+	return !column.is_wide || look.format == Format::wide;
+}
 
 Result<std::vector<SortKey>> parse_sort(const List &list, const std::string &text)
 {

@@ -73,6 +73,7 @@ std::vector<json_object *> sorted_rows(const List &list, json_object *reply, con
 /* The reply in the format of the look; a final newline unless it is empty. */
 std::string list_text(const List &list, json_object *reply, const Look &look);
 
+bool is_shown(const ListColumn &column, const Look &look);
 /* The cells of the row in the columns that the look shows. */
 std::vector<std::string> cells_of(const List &list, json_object *row, const Look &look);
 Table table_of(const List &list, const Look &look); /* without rows */

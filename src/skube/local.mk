@@ -8,6 +8,8 @@ libskube_la_SOURCES = \
 	%D%/list_columns.cc \
 	%D%/list_request.cc \
 	%D%/list_request.h \
+	%D%/local_commands.cc \
+	%D%/local_commands.h \
 	%D%/options.cc \
 	%D%/options.h \
 	%D%/programs.cc \
@@ -26,8 +28,12 @@ libskube_la_SOURCES = \
 	%D%/teardown_ask_slurm.cc \
 	%D%/teardown_parts.h \
 	%D%/teardown_plan.cc \
+	%D%/terminal.cc \
+	%D%/terminal.h \
 	%D%/views.cc \
 	%D%/views.h \
+	%D%/watch.cc \
+	%D%/watch.h \
 	%D%/yaml.cc \
 	%D%/yaml.h
 libskube_la_CPPFLAGS = $(AM_CPPFLAGS) $(YAML_CFLAGS)

@@ -5,23 +5,22 @@
  */
 #include "src/base/guard.h"
 #include "src/base/text.h"
-#include "src/core/options/options.h"
-#include "src/core/options/text.h"
-#include "src/skube/kubeconfig.h"
 #include "src/skube/list_request.h"
+#include "src/skube/local_commands.h"
 #include "src/skube/node_file.h"
 #include "src/skube/options.h"
 #include "src/skube/request.h"
 #include "src/skube/socket_path.h"
-#include "src/skube/teardown.h"
+#include "src/skube/terminal.h"
 #include "src/skube/views.h"
+#include "src/skube/watch.h"
 #include "src/skube/yaml.h"
 
 #include <cstdio>
-#include <cstdlib>
 #include <ctime>
-#include <optional>
+#include <poll.h>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 namespace
@@ -141,62 +140,6 @@ int print_reply(const Command &command, json_object *reply, const skube::Look &l
 	return !command.fine || command.fine(reply) ? k_fine : k_wrong;
 }
 
-/* The table of options is in skube, so no agent is needed. */
-int explain(const Options &options)
-{
-	const auto text = options.words.size() == 2 ? std::optional(core::explain_options())
-						    : core::explain_option(options.words[2]);
-	if (!text) {
-		(void)fprintf(stderr, "skube: no option %s; %s\n", options.words[2].c_str(),
-			core::suggestions(options.words[2]).c_str());
-		return k_wrong;
-	}
-	return fputs(text->c_str(), stdout) >= 0 && fflush(stdout) == 0 ? k_fine : k_wrong;
-}
-
-int print_trouble(const Status &status)
-{
-	if (status)
-		return k_fine;
-	(void)fflush(stdout);
-	(void)fprintf(stderr, "skube: %s\n", status.error().what.c_str());
-	return k_wrong;
-}
-
-int write_kubeconfig(Options &options)
-{
-	if (options.words.size() == 2)
-		options.files.kubeconfig = options.words[1];
-	for (const std::string &file : {options.files.kubeconfig, options.files.token}) {
-		if (file.empty() || file[0] != '/')
-			return usage_error("kubeconfig: '" + file + "' is not an absolute path");
-	}
-	return print_trouble(skube::write_kubeconfig(options.files));
-}
-
-skube::SocketPath place_of_socket(const Options &options)
-{
-	// NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
-	return skube::socket_path(options.socket, getenv("SKUBE_SOCKET"), names::k_config_file);
-}
-
-int tear_down(Options &options)
-{
-	options.teardown.socket = place_of_socket(options).path;
-	return print_trouble(skube::teardown(options.teardown));
-}
-
-int run_local(unsigned id, Options &options)
-{
-	if (id == skube::k_explain)
-		return explain(options);
-	if (id == skube::k_kubeconfig)
-		return write_kubeconfig(options);
-	if (id == skube::k_teardown)
-		return tear_down(options);
-	return fputs(skube::k_help, stdout) >= 0 && fflush(stdout) == 0 ? k_fine : k_wrong;
-}
-
 int no_command(const std::vector<std::string> &words)
 {
 	if (words.empty())
@@ -250,6 +193,10 @@ Result<skube::Look> look_of(const Command &command, const Options &options)
 	if (!format)
 		return format.error();
 	look.format = *format;
+	if (options.watch && (*format == skube::Format::name || *format == skube::Format::yaml))
+		return Error{
+			Errc::invalid, "--watch prints tables and json, not " + options.output};
+	look.style = skube::style_of_output(*format == skube::Format::wide);
 	if (command.list) {
 		auto sort = skube::parse_sort(command.list(), options.sort);
 		if (!sort)
@@ -275,6 +222,44 @@ int no_reply(const Error &error, const skube::SocketPath &socket)
 	return is_refusal ? k_wrong : k_unreachable;
 }
 
+/* The reply of the right release; prints why there is none. */
+int fetch(const Command &command, const skube::SocketPath &socket, json_object *members,
+	codec::Json &out)
+{
+	auto reply = skube::ask(socket.path, command.verb, codec::Json(json_object_get(members)));
+	if (!reply)
+		return no_reply(reply.error(), socket);
+	out = std::move(reply).value();
+	if (!ignored_selection(members, out.get()))
+		return k_fine;
+	(void)fprintf(stderr,
+		"skube: slurmkubed is of an older release and cannot select "
+		"rows: restart it as the release of skube\n");
+	return k_wrong;
+}
+
+/* Asks again and again; ends when there is no reply, or nothing can be printed. */
+int watch_list(const Command &command, const skube::SocketPath &socket, json_object *members,
+	skube::Look look)
+{
+	constexpr int pause_ms = 2000;
+	pollfd reader{STDOUT_FILENO, 0, 0};
+	skube::Watch watch(command.list());
+	for (;;) {
+		codec::Json reply;
+		const int status = fetch(command, socket, members, reply);
+		if (status != k_fine)
+			return status;
+		look.now = static_cast<std::int64_t>(time(nullptr));
+		look.style = skube::style_of_output(look.format == skube::Format::wide);
+		if (fputs(watch.update(reply.get(), look).c_str(), stdout) < 0 ||
+			fflush(stdout) != 0)
+			return k_wrong;
+		if (poll(&reader, 1, pause_ms) != 0)
+			return k_fine; /* nobody reads any more */
+	}
+}
+
 int ask_agent(const Command &command, const Options &options)
 {
 	const auto look = look_of(command, options);
@@ -283,19 +268,15 @@ int ask_agent(const Command &command, const Options &options)
 	auto members = members_of(command, options);
 	if (!members)
 		return usage_error(members.error().what);
-	const codec::Json sent(json_object_get(members->get()));
-	const skube::SocketPath socket = place_of_socket(options);
-	const auto reply = skube::ask(socket.path, command.verb, std::move(members).value());
-	if (!reply)
-		return no_reply(reply.error(), socket);
-	if (ignored_selection(sent.get(), reply->get())) {
-		(void)fprintf(stderr,
-			"skube: slurmkubed is of an older release and cannot select "
-			"rows: restart it as the release of skube\n");
-		return k_wrong;
-	}
-	return command.id == skube::k_node_lines ? print_node_lines(options, reply->get())
-						 : print_reply(command, reply->get(), *look);
+	const skube::SocketPath socket = skube::place_of_socket(options.socket);
+	if (options.watch)
+		return watch_list(command, socket, members->get(), *look);
+	codec::Json reply;
+	const int status = fetch(command, socket, members->get(), reply);
+	if (status != k_fine)
+		return status;
+	return command.id == skube::k_node_lines ? print_node_lines(options, reply.get())
+						 : print_reply(command, reply.get(), *look);
 }
 
 int run(int argc, char **argv)
@@ -311,7 +292,7 @@ int run(int argc, char **argv)
 	const std::string stray = skube::stray_option(options, command ? command->id : local);
 	if (!stray.empty())
 		return usage_error("'" + joined(options.words) + "' takes no option " + stray);
-	return command ? ask_agent(*command, options) : run_local(local, options);
+	return command ? ask_agent(*command, options) : skube::run_local(local, options);
 }
 
 } // namespace

@@ -39,6 +39,7 @@ const char k_help[] =
 	"      --active          pods that have not ended\n"
 	"      --sort COLUMNS    order, for example user,-age\n"
 	"  -o, --output wide|name|json|yaml\n"
+	"  -w, --watch           go on with each row that is new or has changed\n"
 	"\n"
 	"Other options:\n"
 	"  -o, --output json|yaml   the agent's reply as data (check, ping, diag, why)\n"
@@ -97,6 +98,7 @@ constexpr Known k_known[] = {
 		[](Options &o) -> Word { return o.select.users; }},
 	{"node", 0, k_lists, nullptr, [](Options &o) -> Word { return o.select.nodes; }},
 	{"sort", 0, k_lists, nullptr, [](Options &o) -> Word { return o.sort; }},
+	{"watch", 'w', k_lists, [](Options &o) -> Flag { return o.watch; }, nullptr},
 	{"output", 'o', k_data | k_node_lines, nullptr,
 		[](Options &o) -> Word { return o.output; }},
 	{"socket", 0, k_any, nullptr, [](Options &o) -> Word { return o.socket; }},

@@ -40,7 +40,7 @@ struct Options {
 	std::string socket; /* empty: not given */
 	bool json = false, slurm_conf = false, force = false;
 	std::string output; /* a format, or with k_node_lines a file; empty: the default */
-	bool all_namespaces = false;
+	bool all_namespaces = false, watch = false;
 	core::SelectionText select; /* users as names or numbers */
 	std::string sort;
 	std::vector<std::string> words;

@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -97,6 +98,12 @@ SocketPath socket_path(
 	if (value || value.error().code == Errc::not_found)
 		return {names::k_control_socket, "the default"};
 	return {names::k_control_socket, "the default, because " + value.error().what};
+}
+
+SocketPath place_of_socket(const std::string &option)
+{
+	// NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
+	return socket_path(option, getenv("SKUBE_SOCKET"), names::k_config_file);
 }
 
 } // namespace slurmkube::skube

@@ -25,6 +25,9 @@ struct SocketPath {
 SocketPath socket_path(
 	const std::string &option, const char *environment, const std::string &config_file);
 
+/* The same with the variable of this process and the file in its usual place. */
+SocketPath place_of_socket(const std::string &option);
+
 } // namespace slurmkube::skube
 
 #endif

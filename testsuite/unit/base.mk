@@ -4,6 +4,11 @@ TESTS += testsuite/unit/test_text
 testsuite_unit_test_text_SOURCES = %D%/test_text.cc
 testsuite_unit_test_text_LDADD = libcheck.la libskube.la libcodec.la libcore.la libbase.la
 
+check_PROGRAMS += testsuite/unit/test_lists
+TESTS += testsuite/unit/test_lists
+testsuite_unit_test_lists_SOURCES = %D%/test_lists.cc
+testsuite_unit_test_lists_LDADD = libcheck.la libskube.la libcodec.la libcore.la libbase.la
+
 check_PROGRAMS += testsuite/unit/test_socket_path
 TESTS += testsuite/unit/test_socket_path
 testsuite_unit_test_socket_path_SOURCES = %D%/test_socket_path.cc

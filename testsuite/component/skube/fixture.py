@@ -17,6 +17,33 @@ SOCKET = os.path.join(DIR, "control.sock")
 count = failed = 0
 
 
+class Series:
+    """Answers one request after the other, each with the next reply, and then goes away."""
+
+    def __init__(self, *replies):
+        self.replies, self.requests = replies, []
+
+    def __enter__(self):
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(SOCKET)
+        self.listener.listen()
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+        self.thread.start()
+        return self
+
+    def serve(self):
+        for reply in self.replies:
+            client, _ = self.listener.accept()
+            with client:
+                self.requests.append(json.loads(client.recv(65536)))
+                client.sendall(json.dumps(reply).encode() + b"\n")
+        self.listener.close()
+        os.unlink(SOCKET)
+
+    def __exit__(self, *_):
+        self.thread.join(5)
+
+
 class Peer:
     """Answers one request with the given bytes, then closes the connection; keeps the request."""
 

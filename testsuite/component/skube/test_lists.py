@@ -6,12 +6,18 @@ order, selections, formats. Prints TAP.
 testsuite/e2e/test_feedback.py shows that the real agent applies the selections.
 """
 
+import fcntl
 import json
+import os
+import pty
 import re
+import struct
+import subprocess
 import sys
+import termios
 import time
 
-from fixture import ask, check, finish, is_output, skube
+from fixture import SKUBE, SOCKET, Peer, Series, ask, check, finish, is_output, skube
 
 NOW = int(time.time())
 JOB = {
@@ -289,6 +295,80 @@ def test_formats():
     )
 
 
-for test in (test_jobs, test_pods, test_nodes, test_sort, test_selection, test_formats):
+def test_watch():
+    first = {"ok": True, "selected": True, "pods": [pod("b"), pod("a")]}
+    second = dict(first, pods=[pod("a"), pod("b", phase="Succeeded", job_state="complete")])
+    with Series(first, first, second) as peer:
+        result = skube("show", "pods", "-w", "-n", "a")
+    check(
+        "--watch appends the row that has changed, and ends with the agent",
+        [cells[:2] for cells in rows_of(result.stdout)]
+        == [["a/a", "Running"], ["a/b", "Running"], ["a/b", "Succeeded"]]
+        and result.returncode == 3
+        and "cannot reach slurmkubed" in result.stderr,
+        result,
+    )
+    asked = {"verb": "pods", "select": {"namespaces": "a"}}
+    check("each request has the selection", peer.requests == [asked] * 3, peer.requests)
+    with Series(first, second):
+        result = skube("show", "pods", "--watch", "-o", "json")
+    names = [json.loads(line)["name"] for line in result.stdout.splitlines()]
+    check("with -o json it prints a line per row", names == ["a", "b", "b"], result)
+    for words in (["-o", "yaml"], ["-o", "name"]):
+        wrong = skube("show", "pods", "-w", *words)
+        check(f"-w {words[1]} is refused", wrong.returncode == 2 and "not" in wrong.stderr, wrong)
+
+
+def on_terminal(columns, *words, **environment):
+    """What skube prints on a terminal of that width."""
+    main, inner = pty.openpty()
+    fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    shown = pod("x", phase="Failed", waiting_for="a text of quite some length" * 3)
+    with Peer({"ok": True, "selected": True, "pods": [shown]}):
+        subprocess.run(
+            [SKUBE, "--socket", SOCKET, "show", "pods", *words],
+            stdout=inner,
+            check=True,
+            env={"TERM": "xterm", **environment},
+        )
+    os.close(inner)
+    text = os.read(main, 65536).decode().replace("\r\n", "\n")
+    os.close(main)
+    return text
+
+
+def test_terminal():
+    text = on_terminal(80)
+    check("a failed pod is red", "\x1b[31mFailed" in text, text)
+    plain = re.sub(r"\x1b\[\d+m", "", text)
+    check(
+        "no line is wider than the terminal",
+        max(map(len, plain.splitlines())) == 80 and plain.endswith("...\n"),
+        plain,
+    )
+    text = on_terminal(80, "-o", "wide", NO_COLOR="1")
+    check("with -o wide no line is cut", "length\n" in text, text)
+    check("NO_COLOR is honoured", "\x1b" not in text, text)
+    check("and so is TERM=dumb", "\x1b" not in on_terminal(80, TERM="dumb"))
+    piped = ask(
+        {"ok": True, "pods": [pod("x", phase="Failed", waiting_for="y" * 300)]}, "show", "pods"
+    )
+    check(
+        "a pipe gets whole lines without colours",
+        piped[0].stdout.endswith(" " + "y" * 300 + "\n") and "\x1b" not in piped[0].stdout,
+        piped,
+    )
+
+
+for test in (
+    test_jobs,
+    test_pods,
+    test_nodes,
+    test_sort,
+    test_selection,
+    test_formats,
+    test_watch,
+    test_terminal,
+):
     test()
 sys.exit(finish())
