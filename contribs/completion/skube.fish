@@ -19,6 +19,7 @@ __skube_option state "In one of these states" -x
 __skube_option user "Of these users" -x -a "(__fish_complete_users)"
 __skube_option node "On these nodes" -x
 __skube_option sort "Order by these columns" -x
+__skube_option watch "Go on and print changes" -s w
 __skube_option socket "Control socket of the agent" -r -F
 __skube_option slurm-conf "Print node lines for slurm.conf"
 __skube_option output "Format, or file for node lines" -s o -r -F

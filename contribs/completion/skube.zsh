@@ -14,6 +14,7 @@ _skube() {
 		'--user[of these users]:users:_users'
 		'--node[on these nodes]:nodes:'
 		'--sort[order by these columns]:columns:'
+		'(-w --watch)'{-w,--watch}'[go on and print changes]'
 		'--socket[control socket of the agent]:socket:_files'
 		'--slurm-conf[print node lines for slurm.conf]'
 		'(-o --output)'{-o,--output}'[format, or file for node lines]:output:_files'

@@ -12,6 +12,7 @@
 #include <sstream>
 #include <string>
 #include <sys/resource.h>
+#include <utility>
 
 using namespace slurmkube;
 using namespace slurmkube::agent;
@@ -419,6 +420,7 @@ void the_example_shows_every_key_and_its_default()
 	CHECK_EQUAL(all.config.nodes.features.size(), 1U);
 	all.config.nodes.features.clear();
 	all.config.kubeconfig.clear();
+	CHECK_EQUAL(std::exchange(all.config.audit_log, ""), "/var/log/slurm-kube/audit.log");
 	CHECK(all.config == Config());
 }
 
