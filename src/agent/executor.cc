@@ -23,6 +23,14 @@ template <class... F> struct Overloaded : F... {
 };
 template <class... F> Overloaded(F...) -> Overloaded<F...>;
 
+/* With "..." at the end if there are more. */
+std::string first_nodes(const core::SlurmJob &job)
+{
+	std::string list = core::node_list_of(job.nodes, k_logged_nodes_bytes);
+	const auto listed = static_cast<std::size_t>(std::ranges::count(list, ',')) + 1;
+	return job.nodes.size() > listed ? list + ",..." : list;
+}
+
 /* By Slurm's times. Empty before the job starts. */
 LogFields times_of(const core::World &world, core::JobId id, core::Now now)
 {
@@ -67,7 +75,7 @@ LogFields about(const core::World &world, const core::PodUid &uid, core::JobId j
 	if (known == world.state().jobs.end())
 		return fields;
 	fields.push_back({"user_id", std::to_string(known->second.user_id)});
-	fields.push_back({"nodes", core::node_list_of(known->second.nodes, k_logged_nodes_bytes)});
+	fields.push_back({"nodes", first_nodes(known->second)});
 	return fields;
 }
 
