@@ -67,7 +67,7 @@ Check vanished_nodes(const App &app)
 				"; they return by themselves. If they are gone for good: scontrol "
 				"update NodeName=LIST State=DOWN Reason=gone, or raise "
 				"nodes.max_gone_percent "
-				"and restart slurmkubed");
+				"and reload slurmkubed");
 	if (unmanaged >
 		std::max<std::size_t>(1, all * world.state().settings.nodes.max_gone_percent / 100))
 		return failed("vanished nodes",
@@ -75,7 +75,7 @@ Check vanished_nodes(const App &app)
 				" external nodes are not managed: they exist in Kubernetes without "
 				"the label " +
 				selector + " and are drained in Slurm",
-			"correct nodes.selector in slurmkubed.yaml and restart slurmkubed, or "
+			"correct nodes.selector in slurmkubed.yaml and reload slurmkubed, or "
 			"label them: kubectl label node NAME " +
 				app.config().nodes.selector_key + "=" +
 				app.config().nodes.selector_value.value_or("true") +
@@ -107,7 +107,7 @@ Check unready_nodes(const App &app)
 		"see what lies between the API server and these nodes; they return by themselves. "
 		"If they are lost: "
 		"scontrol update NodeName=LIST State=DOWN Reason=lost, or raise "
-		"nodes.max_gone_percent and restart slurmkubed");
+		"nodes.max_gone_percent and reload slurmkubed");
 }
 
 Check nodes(const App &app, const Findings &found)

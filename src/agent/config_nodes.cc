@@ -20,6 +20,28 @@ constexpr char k_label[] = "a label's or taint's key, as in example.com/name";
 constexpr std::string_view k_selector_characters =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/=";
 
+/* The part of a label's key after its prefix, and a value: Kubernetes' reference, "Labels and
+ * Selectors". */
+bool is_label_name(std::string_view text)
+{
+	const auto is_alnum = [](char c) {
+		return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+	};
+	return !text.empty() && text.size() <= 63 && text.find('/') == std::string_view::npos &&
+		is_alnum(text.front()) && is_alnum(text.back());
+}
+
+/* The API server refuses a list with any other selector. */
+bool is_label(std::string_view key, std::string_view value)
+{
+	const auto slash = key.find('/');
+	const bool has_prefix = slash != std::string_view::npos;
+	const bool is_prefix_fine =
+		!has_prefix || (slash > 0 && slash <= 253 && key[0] != '.' && key[0] != '-');
+	return is_prefix_fine && is_label_name(has_prefix ? key.substr(slash + 1) : key) &&
+		(value.empty() || is_label_name(value));
+}
+
 void read_selector(Reader &reader, const Yaml &value, NodesConfig &out)
 {
 	std::string text;
@@ -27,16 +49,15 @@ void read_selector(Reader &reader, const Yaml &value, NodesConfig &out)
 		    "a label, as in example.com/name or example.com/name=value", text))
 		return;
 	const auto equals = text.find('=');
-	if (equals == 0 ||
-		text.find('=', equals == std::string::npos ? equals : equals + 1) !=
-			std::string::npos)
+	const std::string value_text =
+		equals == std::string::npos ? std::string() : text.substr(equals + 1);
+	if (!is_label(text.substr(0, equals), value_text))
 		return reader.fail(value,
 			"'" + text +
 				"' is not one label, as in example.com/name or "
 				"example.com/name=value");
 	out.selector_key = text.substr(0, equals);
-	out.selector_value =
-		equals == std::string::npos ? std::nullopt : std::optional(text.substr(equals + 1));
+	out.selector_value = equals == std::string::npos ? std::nullopt : std::optional(value_text);
 }
 
 /* Only two units: a node's CPUs are rounded down to whole units, and a larger unit would waste more

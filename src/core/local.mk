@@ -176,6 +176,7 @@ libcore_la_SOURCES = \
 	%D%/world/review_queue.cc \
 	%D%/world/review_queue.h \
 	%D%/world/room.cc \
+	%D%/world/settings.cc \
 	%D%/world/rank_ends.cc \
 	%D%/world/ranks.cc \
 	%D%/world/settings.h \

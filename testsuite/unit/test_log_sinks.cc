@@ -101,13 +101,14 @@ void the_journal_gets_fields()
 	CHECK_EQUAL(journal_fields(LogLevel::error, "no", nullptr, {}).size(), 3U);
 }
 
-/* The socket of a journal in a private mount namespace; -1: not root. */
+/* The socket of a journal in a private mount namespace; -1: not root, or in a chroot, whose root is
+ * no mount that could be made private. */
 UniqueFd private_journal()
 {
 	constexpr char k_folder[] = "/run/systemd/journal";
-	if (geteuid() != 0 || unshare(CLONE_NEWNS) != 0)
+	if (geteuid() != 0 || unshare(CLONE_NEWNS) != 0 ||
+		mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
 		return {};
-	CHECK(mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0);
 	CHECK(mount("none", "/run", "tmpfs", 0, nullptr) == 0);
 	fs::create_directories(k_folder);
 	UniqueFd receiver(socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0));

@@ -388,12 +388,48 @@ void success_is_reported_although_another_was_cancelled()
 	CHECK(has(log, "End ray-uid+1=0"));
 }
 
+/* slurmctld may carry out an end that it did not answer, and the plugin may report an end late.
+ * The next agent would delete pods that were bound meanwhile, as pods of a job that failed. */
+void a_job_whose_end_was_asked_for_gets_no_pods()
+{
+	for (const bool is_answered : {true, false}) {
+		LivingStage stage;
+		stage.head_comes();
+		(void)stage.steps(1);
+		stage.allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
+		(void)stage.steps(1);
+		stage.allocate("ray-uid", nodes({{"n1", 1}}));
+		(void)stage.steps(351);
+		stage.pass(100 * k_second);
+		const auto ends = only<Complete>(stage.take());
+		REQUIRE(ends.size() == 1);
+		const Status answer =
+			is_answered ? Status(Ok{}) : Status(Error{Errc::again, "no answer"});
+		stage.world.answer(CompleteAnswered{{"ray-uid+1"}, answer, false}, stage.now);
+		stage.worker_comes("w0");
+		stage.worker_comes("w1");
+		std::size_t repeated = 0;
+		for (int i = 0; i < 20; i++) {
+			const auto actions = stage.take();
+			CHECK(only<Bind>(actions).empty());
+			for (const auto &[uid, end] : only<Complete>(actions)) {
+				repeated++;
+				CHECK_EQUAL(end.wait_status, ends.front().second.wait_status);
+				stage.world.answer(CompleteAnswered{uid, Ok{}, false}, stage.now);
+			}
+			stage.pass(k_second);
+		}
+		CHECK(repeated > 0); /* otherwise the job would stay for ever */
+	}
+}
+
 } // namespace
 
 int main()
 {
 	return check::run_tests("world component lives",
-		{TEST(a_group_scaled_down_before_it_ran_gives_its_job_up),
+		{TEST(a_job_whose_end_was_asked_for_gets_no_pods),
+			TEST(a_group_scaled_down_before_it_ran_gives_its_job_up),
 			TEST(a_group_made_anew_does_not_start_with_the_ends_of_the_last),
 			TEST(pods_that_came_at_different_times_are_of_one_run),
 			TEST(a_restart_that_clears_slowly_keeps_all_allocations),

@@ -78,7 +78,7 @@ std::string absent_pods_remedy()
 {
 	return "if their pods should be there: compare kubeconfig in slurmkubed.yaml with kubectl "
 	       "get pods -A; if they are gone for good: scancel the jobs, or "
-	       "raise limits.max_gone_pods_percent and restart slurmkubed";
+	       "raise limits.max_gone_pods_percent and reload slurmkubed";
 }
 
 } // namespace slurmkube::core

@@ -146,8 +146,10 @@ RankActions give_back(const ComponentFacts &f)
 
 RankActions hold_or_bind(const ComponentFacts &f)
 {
-	if (f.is_ending) /* pods that were bound to it would run without a job */
-		return {};
+	/* Pods that were bound to it would run without a job, also if slurmctld did not answer: it
+	 * may end the job later. The end is asked for again, unless pods run after all. */
+	if (f.ending && (f.busy.slurm || !has_own_bound(f)))
+		return own(f, *f.ending);
 	if (lets_go(f))
 		return let_go(f);
 	if (f.may_give_back && is_untouched(f) && std::ranges::any_of(f.ranks, is_misfit))

@@ -126,9 +126,9 @@ struct ComponentFacts {
 	std::uint32_t result = 0; /* wait status of the first rank that failed; 0: none has */
 	/* a rank ended because its pod was deleted: a successor may come */
 	bool has_deleted_end = false;
-	const SlurmJob *job = nullptr; /* the current job, see State::current_job() */
-	bool is_ending = false;        /* its end is under way */
-	std::vector<JobId> surplus;    /* other live jobs of the same pods */
+	const SlurmJob *job = nullptr;    /* the current job, see State::current_job() */
+	const Complete *ending = nullptr; /* its end, which was asked for and has not come yet */
+	std::vector<JobId> surplus;       /* other live jobs of the same pods */
 	/* The job to submit, with the next attempt number; or the waiting job with its changes. */
 	const Result<JobSpec> *spec = nullptr;
 	JobChange change; /* for a pending job */

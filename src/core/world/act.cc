@@ -68,7 +68,7 @@ void World::note_taken(
 	if (std::holds_alternative<Bind>(action))
 		gang.given_back = 0;
 	const auto *complete = std::get_if<Complete>(&action);
-	if (!complete)
+	if (!complete || facts.ending) /* the same end, asked for again */
 		return;
 	if (!has_own_live(facts))
 		state_.components.at(key).given_up.push_back(complete->job);

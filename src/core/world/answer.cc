@@ -168,6 +168,8 @@ void World::completed(const PodUid &pod, const Status &answer, bool was_cancel, 
 	if (answer)
 		unanswered_.slurm_answered(now);
 	if (!answer && answer.error().code != Errc::not_found) {
+		if (is_refusal(answer.error()))
+			component.ending = {}; /* the job goes on */
 		failed(component.retries, pod, answer.error(), now);
 		return;
 	}

@@ -11,6 +11,7 @@
 
 #include "src/core/gang/grouping.h"
 #include "src/core/gang/shape.h"
+#include "src/core/reconcile/action.h"
 #include "src/core/reconcile/stage.h"
 #include "src/core/world/pod_entry.h"
 
@@ -61,7 +62,7 @@ struct Component {
 	 * on another node or not at all. */
 	std::set<JobId> strays;
 	std::optional<JobId> cancelling;
-	JobId ending; /* the job whose end was asked for last */
+	Complete ending; /* the end that was asked for last; also for a Cancel */
 	VanishedJobs vanished;
 	std::uint32_t submitted_attempt = 1;
 	std::int64_t submitted_us = 0, allocated_us = 0, job_ended_us = 0;

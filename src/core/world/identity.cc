@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The observing half of World for configuration that is read again, and for identities:
- * namespaces, and the users that their annotations name.
+ * The observing half of World for identities: namespaces, and the users that their annotations
+ * name.
  *
  * A change applies to pods without a job. A live job keeps the identity under which it was
  * submitted.
@@ -72,30 +72,6 @@ void World::set_identity_rules(std::vector<NamespaceRule> rules, std::uint32_t m
 	state_.settings.policy.identity_facts.namespaces.clear();
 	state_.sync.unlisted(Sync::List::namespaces);
 	wake_unbound("");
-}
-
-/* Live jobs keep what they were submitted with; everything else is decided again. */
-void World::set_settings(Settings fresh)
-{
-	Policy &before = state_.settings.policy;
-	fresh.nodes.cpu_unit = fresh.policy.cpu_unit = before.cpu_unit;
-	fresh.policy.cluster = std::move(before.cluster);
-	fresh.policy.cluster_uid = std::move(before.cluster_uid);
-	fresh.policy.scheduler_name = std::move(before.scheduler_name);
-	fresh.policy.namespaces = std::move(before.namespaces);
-	fresh.policy.min_uid = before.min_uid;
-	fresh.policy.identity_facts = std::move(before.identity_facts);
-	state_.settings = std::move(fresh);
-	state_.taints.review_soon(state_.seen_us);
-	filter_.forget();
-	filter_.forget_exclusions();
-	place_changed();
-	/* what Slurm refused may be right with these settings */
-	for (auto &[key, component] : state_.components)
-		component.is_refused = false;
-	retry_all();
-	for (const auto &[name, node] : state_.kube_nodes)
-		nodes_.mark(name);
 }
 
 std::set<std::string> World::users_wanted() const

@@ -101,7 +101,7 @@ void World::note_job_action(const PodUid &key, Action &action, Now now)
 {
 	Component &component = state_.components.at(key);
 	if (const auto *complete = std::get_if<Complete>(&action)) {
-		component.ending = complete->job;
+		component.ending = *complete;
 		if (complete->wait_status == k_status_given_back)
 			note_age(component, complete->job, now);
 		if (complete->wait_status == k_status_given_back &&
@@ -111,7 +111,7 @@ void World::note_job_action(const PodUid &key, Action &action, Now now)
 			component.given_up.push_back(complete->job);
 	}
 	if (const auto *cancel = std::get_if<Cancel>(&action)) {
-		component.ending = cancel->job;
+		component.ending = {cancel->job, k_status_cancelled, cancel->for_absence};
 		if (cancel->for_absence)
 			note_age(component, cancel->job, now);
 		component.given_up.push_back(cancel->job);

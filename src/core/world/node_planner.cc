@@ -123,9 +123,11 @@ void NodePlanner::note_doubts(
 	if (!is_managed || !slurm || since == not_ready_since_us_.end())
 		return unready_.clear(name);
 	const bool is_up = may_go_down(*slurm);
-	const bool is_due =
-		now.mono_us >= since->second + view.policy.not_ready_after_seconds * k_second_us;
+	const std::int64_t limit_us = view.policy.not_ready_after_seconds * k_second_us;
+	const bool is_due = now.mono_us >= since->second + limit_us;
 	unready_.doubt(name, is_up, is_up && is_due);
+	if (!is_due) /* the limit may have changed since note_readiness() */
+		queue_.later(since->second + limit_us, name);
 }
 
 /* All of them wait for the same condition: that there are few of them. */

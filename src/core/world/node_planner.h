@@ -37,6 +37,9 @@ class NodePlanner
       public:
 	/* The next take_actions() looks at the node. */
 	void mark(const std::string &name) { queue_.mark(name); }
+	/* The policy has changed, or what Slurm accepts: all nodes may be created again. The caller
+	 * marks them. */
+	void forget_resizes() { resized_to_.clear(); }
 
 	/* ---- Kubernetes ---- */
 	/* The node has changed in Kubernetes. now 0: it is not known when. */

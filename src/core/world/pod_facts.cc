@@ -31,7 +31,7 @@ ComponentFacts FactsReader::facts_of_component(const PodUid &key, const Componen
 	f.answer_lost = f.job && is_answer_lost(component, *f.job);
 	f.surplus = surplus_of(key, component, f.job);
 	f.busy = in_flight_of(component, state_.entry(key), now_);
-	f.is_ending = f.job && f.busy.slurm && component.ending == f.job->id;
+	f.ending = f.job && component.ending.job == f.job->id ? &component.ending : nullptr;
 	f.may_retry = now_.mono_us >= component.retries.retry_at_us;
 	f.submit_due = is_submit_due(key);
 	f.trouble = component.trouble;

@@ -125,6 +125,7 @@ class World
 	void namespace_gone(const std::string &name);
 	void namespaces_listed(const std::set<std::string> &live_uids);
 	void set_settings(Settings fresh);
+	void forget_refusals();
 	void set_identity_rules(std::vector<NamespaceRule> rules, std::uint32_t min_uid);
 	void user_found(const std::string &name, const Result<SlurmUser> &person);
 	void owner_seen(const OwnerId &id, Result<std::optional<Owner>> answer, Now now);
