@@ -27,8 +27,9 @@ bool is_label_name(std::string_view text)
 	const auto is_alnum = [](char c) {
 		return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 	};
-	return !text.empty() && text.size() <= 63 && text.find('/') == std::string_view::npos &&
-		is_alnum(text.front()) && is_alnum(text.back());
+	return !text.empty() && text.size() <= 63 &&
+		text.find_first_of("/=") == std::string_view::npos && is_alnum(text.front()) &&
+		is_alnum(text.back());
 }
 
 /* The API server refuses a list with any other selector. */

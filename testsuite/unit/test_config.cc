@@ -205,6 +205,12 @@ void wrong_values_are_refused()
 		{"nodes: {selector: a=b=c}",
 			"f:1: nodes.selector: 'a=b=c' is not one label, as in example.com/name or "
 			"example.com/name=value"},
+		{"nodes: {selector: a//b}",
+			"f:1: nodes.selector: 'a//b' is not one label, as in example.com/name or "
+			"example.com/name=value"},
+		{"nodes: {selector: a=b/c}",
+			"f:1: nodes.selector: 'a=b/c' is not one label, as in example.com/name or "
+			"example.com/name=value"},
 		{"nodes: {tolerated_taints: x}",
 			"f:1: nodes.tolerated_taints: must be a list, as in [one, two]"},
 		{"nodes: {tolerated_taints: [a b]}",
