@@ -157,7 +157,8 @@ Status open_audit_log(const std::string &path)
 		g_audit_file = UniqueFd();
 		return Ok{};
 	}
-	constexpr int k_flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY;
+	/* O_NONBLOCK: a FIFO without a reader is an error and no wait */
+	constexpr int k_flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
 	UniqueFd opened(open(path.c_str(), k_flags, S_IRUSR | S_IWUSR | S_IRGRP));
 	if (!opened)
 		return Error{Errc::io,

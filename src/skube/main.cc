@@ -256,7 +256,7 @@ int watch_list(const Command &command, const skube::SocketPath &socket, json_obj
 			fflush(stdout) != 0)
 			return k_wrong;
 		if (poll(&reader, 1, pause_ms) != 0)
-			return k_fine; /* nobody reads any more */
+			return k_fine; /* the reader has gone */
 	}
 }
 

@@ -111,6 +111,17 @@ RankActions give_back_too_small(const ComponentFacts &f)
 	return out;
 }
 
+/* Ends the job once the API server has confirmed that no waiting pod is bound. */
+RankActions end_unbound(const ComponentFacts &f, const Complete &end)
+{
+	const auto is_unsure = [](const RankFacts &r) {
+		return r.side == PodSide::waiting && !r.surely_unbound;
+	};
+	if (std::ranges::none_of(f.ranks, is_unsure))
+		return own(f, end);
+	return look_up(f, is_unsure);
+}
+
 /* Gives back an allocation that cannot be used. Otherwise it would be charged for as long as the
  * node is away or another pod stays there; and if that pod's job was lost, its new job could not
  * start before we give back. */
@@ -136,12 +147,7 @@ RankActions let_go(const ComponentFacts &f)
 
 RankActions give_back(const ComponentFacts &f)
 {
-	const auto is_unsure = [](const RankFacts &r) {
-		return r.side == PodSide::waiting && !r.surely_unbound;
-	};
-	if (std::ranges::none_of(f.ranks, is_unsure))
-		return own(f, Complete{f.job->id, k_status_given_back});
-	return look_up(f, is_unsure);
+	return end_unbound(f, {f.job->id, k_status_given_back});
 }
 
 RankActions hold_or_bind(const ComponentFacts &f)
@@ -149,7 +155,7 @@ RankActions hold_or_bind(const ComponentFacts &f)
 	/* Pods that were bound to it would run without a job, also if slurmctld did not answer: it
 	 * may end the job later. The end is asked for again, unless pods run after all. */
 	if (f.ending && (f.busy.slurm || !has_own_bound(f)))
-		return own(f, *f.ending);
+		return f.busy.slurm ? RankActions() : end_unbound(f, *f.ending);
 	if (lets_go(f))
 		return let_go(f);
 	if (f.may_give_back && is_untouched(f) && std::ranges::any_of(f.ranks, is_misfit))

@@ -85,6 +85,7 @@ void World::note_submission(const PodUid &key, const JobSpec &spec, Now now)
 		figures_.counters.readopted++;
 	component.submitted_us = now.mono_us;
 	component.submitted_attempt = spec.marker.attempt;
+	component.ending = {}; /* Slurm may use the number of that job again */
 	component.allocated_us = component.job_ended_us = 0;
 }
 
@@ -107,7 +108,9 @@ void World::note_job_action(const PodUid &key, Action &action, Now now)
 		if (complete->wait_status == k_status_given_back &&
 			clocks_.since(key, Clock::in_the_way) > 0)
 			component.given_back++;
-		if (complete->for_absence)
+		if (complete->for_absence &&
+			std::ranges::find(component.given_up, complete->job) ==
+				component.given_up.end()) /* it may be asked for again */
 			component.given_up.push_back(complete->job);
 	}
 	if (const auto *cancel = std::get_if<Cancel>(&action)) {

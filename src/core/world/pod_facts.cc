@@ -175,8 +175,8 @@ void FactsReader::note_wrong_allocation(
 
 void FactsReader::note_letting_go(const PodUid &key, ComponentFacts &f) const
 {
-	const std::int64_t since_us = found_.since(
-		key, Clock::letting_go, lets_go(f) || f.others.gives_back || f.others.ended);
+	const std::int64_t since_us = found_.since(key, Clock::letting_go,
+		lets_go(f) || f.ending || f.others.gives_back || f.others.ended);
 	for (RankFacts &r : f.ranks) {
 		const std::int64_t unbound_us = state_.pods.at(r.uid).unbound_at_us;
 		const bool is_fresh = !f.is_alone || now_.mono_us - unbound_us < k_believed_us;
