@@ -61,7 +61,7 @@ def test_munged_killed_and_back(bed):
     bed.end_pod("munge-0")
     wait_for(
         lambda: agent_said(bed, "submission failed", since)
-        and agent_said(bed, "completed failed", since),
+        and agent_said(bed, "ending failed", since),
         "both to fail",
         120,
     )
