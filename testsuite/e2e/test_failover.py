@@ -39,8 +39,7 @@ def said(agent):
     """The number of actions in an agent's log."""
     text = (agent.dir / "log/slurmkubed.out").read_text()
     return sum(
-        text.count(f">{what} ")
-        for what in ("submitted", "bound", "ended", "cancelled", "deleting")
+        text.count(f">{what} ") for what in ("submitted", "bound", "ended", "cancelled", "deleting")
     )
 
 
