@@ -6,6 +6,7 @@ dist_doc_DATA += \
 	%D%/admin.md \
 	%D%/benchmarks.md \
 	%D%/benchmarks.svg \
+	%D%/metrics.md \
 	%D%/user.md
 EXTRA_DIST += \
 	.clang-format \

@@ -16,7 +16,8 @@ export CACHE TESTSUITE SOURCE STARTED
 
 # Build dependencies of this project, as Debian package names; the same in Debian 12 and 13.
 BUILD_PACKAGES="g++ make autoconf automake libtool pkgconf libcurl4-openssl-dev libjson-c-dev
-	libyaml-dev libjwt-dev libsystemd-dev libmunge-dev libcunit1-dev scdoc"
+	libyaml-dev libjwt-dev libssl-dev libmicrohttpd-dev libsystemd-dev libmunge-dev
+	libcunit1-dev scdoc"
 # Packages that speed up repeated builds.
 SPEED_PACKAGES="ccache"
 # The tools of testsuite/lint/format.py. Only Debian 12's versions of the formatters are accepted.
@@ -32,6 +33,17 @@ say() {
 die() {
 	say "$*"
 	exit 1
+}
+
+# need_space DIR GIB WHAT: ends with an error unless DIR's file system has GIB GiB free for WHAT. A
+# full disk shows later as timeouts of tests that have nothing to do with it.
+need_space() {
+	local free
+	mkdir -p "$1"
+	free=$(df -k --output=avail "$1" | tail -n 1)
+	[ "$free" -ge $(($2 << 20)) ] || die "$3 needs $2 GiB in $1, and only $((free >> 10)) MiB" \
+		"are free: please delete something (all of $CACHE can be built again), or name" \
+		"another directory by TMPDIR, SLURM_KUBE_WORK, SLURM_KUBE_DEMO or SLURM_KUBE_CACHE"
 }
 
 # Holds the lock NAME until this process ends. Prints a message if it has to wait.

@@ -3,49 +3,129 @@
 # Bash completion for skube: source this file, or install it as
 # /usr/share/bash-completion/completions/skube.
 
-_skube() {
-	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} words
-	local line=" ${COMP_WORDS[*]:1:COMP_CWORD-1} " data="--json --output --socket"
-	local lists="$data --state --node --sort --watch"
-	case $previous in
-	--socket | --token-file | --kubeconfig)
-		compopt -o default
-		COMPREPLY=()
-		return
+# The names in a list of the agent, one per line; nothing if it does not answer.
+_skube_names() {
+	skube show "$1" -o name 2> /dev/null
+}
+
+_skube_states() {
+	case $1 in
+	*" show nodes "*)
+		echo Ready NotReady absent unknown cordoned IDLE ALLOCATED MIXED DOWN DRAIN
 		;;
-	-o | --output)
-		words="json yaml"
-		[[ $line = *" show "* ]] && words="wide name json yaml"
-		if [[ $line = *" --slurm-conf "* ]]; then
-			compopt -o default
-			COMPREPLY=()
-			return
-		fi
-		;;
-	show) words="jobs pods nodes" ;;
-	explain) words="options" ;;
 	*)
-		case $line in
-		*" show jobs "*) words="$lists --namespace --all-namespaces --user" ;;
-		*" show pods "*)
-			words="$lists --namespace --all-namespaces --user --selector --active"
-			;;
-		*" show nodes "*) words="$lists --selector" ;;
-		*" why "*) words="$data --namespace" ;;
-		*" check "* | *" ping "* | *" diag "*) words="$data" ;;
-		*" nodes "*) words="--slurm-conf --output --force --socket" ;;
-		*" kubeconfig "*) words="--token-file --owner --duration" ;;
-		*" teardown "*)
-			words="--apply --agents-stopped --context --kubeconfig --label"
-			words+=" --scheduler-name --socket"
-			;;
-		*)
-			words="check ping show why nodes diag explain kubeconfig teardown help"
-			words+=" --socket --version --help"
-			;;
-		esac
+		[[ $1 = *" show pods "* ]] && echo Succeeded
+		echo Pending Running Failed SUSPENDED COMPLETED CANCELLED TIMEOUT NODE_FAIL
+		echo PREEMPTED BOOT_FAIL DEADLINE OUT_OF_MEMORY COMPLETING
 		;;
 	esac
-	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+}
+
+# The columns of the list by which --sort can sort.
+_skube_columns() {
+	case $1 in
+	*" show jobs "*)
+		echo jobid pod state user partition account priority kind age time exit nodes node
+		echo reason
+		;;
+	*" show pods "*) echo pod phase user age node jobid job partition uid waiting_for ;;
+	*) echo node kubernetes slurm cpus memory_mib pods address features gres reason ;;
+	esac
+}
+
+_skube_namespaces() {
+	_skube_names pods | sed 's,/.*,,' | sort -u
+}
+
+# LINE: the words that an option's value can be; status 1 if $2 is no such option.
+_skube_values() {
+	case $2 in
+	-n | --namespace) _skube_namespaces ;;
+	--context) kubectl config get-contexts --output name 2> /dev/null ;;
+	-t | --state) _skube_states "$1" ;;
+	-u | --user) compgen -u ;;
+	--node) _skube_names nodes ;;
+	--sort) _skube_columns "$1" ;;
+	--only) echo rbac policies options-policy scheduler-name-policy flow-control dashboards ;;
+	-o | --output)
+		[[ $1 = *" show "* ]] && echo wide name
+		echo json yaml
+		;;
+	*) return 1 ;;
+	esac
+}
+
+# LINE: options and words of the command.
+_skube_words() {
+	local data="--json --output --socket" named="--namespace --all-namespaces --user"
+	local lists="$data --state --node --sort --watch"
+	case $1 in
+	*" show jobs "*) echo "$lists $named" ;;
+	*" show pods "*) echo "$lists $named --selector --active" ;;
+	*" show nodes "*) echo "$lists --selector" ;;
+	*" show "*) echo jobs pods nodes ;;
+	*" why "*)
+		echo "$data --namespace"
+		_skube_names pods
+		_skube_names nodes | sed 's,^,node/,'
+		;;
+	*" check "* | *" ping "* | *" diag "*) echo "$data" ;;
+	*" top "*) echo "$data" --once ;;
+	*" hold "* | *" release "*)
+		echo --namespace --verbose --socket
+		_skube_names pods
+		;;
+	*" logs "*)
+		echo --namespace --since --follow --file --verbose --socket
+		_skube_names pods
+		_skube_names nodes | sed 's,^,node/,'
+		;;
+	*" drain "* | *" resume "*)
+		echo --context --kubeconfig --verbose
+		[[ $1 = *" drain "* ]] && echo --reason
+		_skube_names nodes
+		;;
+	*" version "*) echo "$data" --context --kubeconfig ;;
+	*" selftest "*)
+		echo "$data" --namespace --image --timeout --context --kubeconfig
+		echo --scheduler-name
+		;;
+	*" nodes "*) echo --slurm-conf --output --force --socket ;;
+	*" explain "*) echo options ;;
+	*" kubeconfig "*) echo --token-file --owner --duration --account ;;
+	*" manifests "*) echo --config --only --account ;;
+	*" teardown "*)
+		echo --apply --agents-stopped --context --kubeconfig --label --scheduler-name
+		echo --socket
+		;;
+	*)
+		echo check ping show why nodes diag top selftest logs hold release drain resume
+		echo version explain kubeconfig manifests teardown help
+		echo --socket --version --help
+		;;
+	esac
+}
+
+_skube() {
+	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+	local words word
+	local line=" ${COMP_WORDS[*]:1:COMP_CWORD-1} "
+	COMPREPLY=()
+	case $previous in
+	--socket | --token-file | --kubeconfig | --config | --file)
+		compopt -o default
+		return
+		;;
+	esac
+	if [[ $line = *" --slurm-conf "* && $previous = @(-o|--output) ]]; then
+		compopt -o default
+		return
+	fi
+	words=$(_skube_values "$line" "$previous") || words=$(_skube_words "$line")
+	# Names come from others: compgen -W would expand them, and so would the shell later.
+	while IFS= read -r word; do
+		[[ $word = *[!A-Za-z0-9._:/@=,%+-]* ]] || [[ $word != "$current"* ]] ||
+			COMPREPLY+=("$word")
+	done < <(tr -s ' ' '\n' <<< "$words")
 }
 complete -F _skube skube

@@ -22,8 +22,19 @@ _skube() {
 		'--token-file[file for the token]:file:_files'
 		'--owner[owner of both files]:user:_users'
 		'--duration[life of the token]:time:(24h 168h)'
+		'--account[service account of the agent]:account:(slurm-kube/slurmkubed)'
+		'--config[configuration with the scheduler name]:file:_files'
+		'--only[only these parts]:parts:(rbac policies options-policy scheduler-name-policy flow-control dashboards)'
 		'--apply[carry out the steps]'
 		'--agents-stopped[slurmkubed is stopped on the other hosts]'
+		'--once[print one page]'
+		'--reason[what both sides show]:text:'
+		'--since[lines since then]:time:'
+		'--file[log file instead of the journal]:file:_files'
+		'(-f --follow)'{-f,--follow}'[go on with new lines]'
+		'(-v --verbose)'{-v,--verbose}'[print the commands that are run]'
+		'--image[image that has /bin/true]:image:'
+		'--timeout[seconds for all steps]:seconds:(120)'
 		'--scheduler-name[scheduler name of pods]:name:(slurm)'
 		'--label[label of managed nodes]:label:(slurm-kube.io/managed)'
 		'--kubeconfig[kubeconfig for kubectl]:file:_files'
@@ -32,7 +43,8 @@ _skube() {
 		'(-h --help)'{-h,--help}'[print help]'
 	)
 	_arguments $options \
-		'1:command:(check ping show why nodes diag explain kubeconfig teardown help)' \
+		'1:command:(check ping show why nodes diag top selftest logs hold release drain resume \
+			version explain kubeconfig manifests teardown help)' \
 		'2:argument:_skube_argument'
 }
 

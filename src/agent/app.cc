@@ -3,6 +3,7 @@
 
 #include "src/agent/config_trial.h"
 
+#include "src/agent/pages.h"
 #include "src/agent/replies.h"
 #include "src/base/log.h"
 #include "src/core/inspect/sight.h"
@@ -95,10 +96,16 @@ App::App(Loop &loop, const Config &config, kube::Access access)
       calls_(loop, {.conf = config.slurm.conf, .workers = config.slurm.workers}),
       executor_(world_, api_server_, controller_,
 	      {.now = now, .want_round = [this] { want_round(); }}),
-      link_(loop, *this), control_(loop,
-				  [this](json_object *request, const ctl::Reply &reply) {
-					  reply_to(*this, request, reply);
-				  }),
+      slurm_metrics_(
+	      [this](const slurm::figures::Answers &before, const slurm::figures::Kinds &due,
+		      SlurmMetrics::Done done) { calls_.figures(before, due, std::move(done)); },
+	      [] { return now().mono_us; }),
+      link_(loop, *this),
+      control_(loop,
+	      [this](json_object *request, const ctl::Peer &peer, const ctl::Reply &reply) {
+		      reply_to(*this, request, peer, reply);
+	      }),
+      http_(loop, [this](const http::Request &request) { return page_of(*this, request); }),
       sources_(loop, client_, world_, config_, [this] { want_round(); }),
       look_(loop_, client_, calls_), started_(now())
 {
@@ -111,6 +118,7 @@ Status App::start()
 		if (!listening)
 			return listening;
 	}
+	serve_http();
 	sources_.start_wanted();
 	credentials_.start();
 	tick();
@@ -135,6 +143,8 @@ void App::reload(const Config &fresh)
 	if (config_.nodes.selector_key != before.nodes.selector_key ||
 		config_.nodes.selector_value != before.nodes.selector_value)
 		sources_.start_again(Kind::nodes);
+	if (config_.metrics != before.metrics || !troubles_.http.empty())
+		serve_http();
 	want_round();
 	troubles_.restart = keys_for_restart(config_, fresh);
 	log_info("configuration read again");
@@ -142,6 +152,24 @@ void App::reload(const Config &fresh)
 		log_warning("these keys have changed too, and hold after a restart of slurmkubed: "
 			    "%s",
 			troubles_.restart.c_str());
+}
+
+/* Pods are scheduled without metrics, too. The address may be free, or exist, later. */
+void App::serve_http()
+{
+	const std::string before = std::exchange(troubles_.http, {});
+	http_.close();
+	const std::string &address = config_.metrics.listen;
+	if (address.empty())
+		return;
+	const Status listening = http_.listen(address);
+	if (listening)
+		return log_info("serving metrics and health at %s", address.c_str());
+	troubles_.http = listening.error().what;
+	if (troubles_.http != before)
+		log_error("no metrics and no health by HTTP: %s; going on without, and trying "
+			  "again. Or set metrics.listen to a free address and reload",
+			troubles_.http.c_str());
 }
 
 std::int64_t App::uptime_seconds() const
@@ -189,15 +217,15 @@ void App::closed()
 
 void App::want_round()
 {
-	if (round_wanted_)
+	if (next_round_.is_wanted)
 		return;
-	round_wanted_ = true;
+	next_round_.is_wanted = true;
 	loop_.post([this] { round(); });
 }
 
 void App::round()
 {
-	round_wanted_ = false;
+	next_round_.is_wanted = false;
 	const core::Now at = now();
 	sources_.start_wanted();
 	if (!world_.state().is_cluster_known())
@@ -235,14 +263,14 @@ void App::note_cluster_trouble()
 
 void App::plan_next_look()
 {
-	loop_.cancel(look_timer_);
-	look_timer_ = 0;
+	loop_.cancel(next_round_.timer);
+	next_round_.timer = 0;
 	const auto next = world_.next_look_us();
 	if (!next || !world_.state().is_known())
 		return;
 	const std::chrono::microseconds wait(std::max<std::int64_t>(*next - now().mono_us, 1000));
-	look_timer_ = loop_.after(wait, [this] {
-		look_timer_ = 0;
+	next_round_.timer = loop_.after(wait, [this] {
+		next_round_.timer = 0;
 		want_round();
 	});
 }
@@ -252,6 +280,8 @@ void App::plan_next_look()
 void App::tick()
 {
 	want_round();
+	if (!troubles_.http.empty())
+		serve_http();
 	loop_.after(k_tick, [this] { tick(); });
 }
 

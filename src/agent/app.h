@@ -17,11 +17,13 @@
 #include "src/agent/ctl/server.h"
 #include "src/agent/event_recorder.h"
 #include "src/agent/executor.h"
+#include "src/agent/http/server.h"
 #include "src/agent/kube/credentials.h"
 #include "src/agent/link/server.h"
 #include "src/agent/links.h"
 #include "src/agent/look.h"
 #include "src/agent/slurm/calls.h"
+#include "src/agent/slurm_metrics.h"
 #include "src/agent/sources.h"
 #include "src/core/world/world.h"
 
@@ -66,11 +68,16 @@ class App : private link::LinkSink
 	{
 		return executor_.cluster_unknown();
 	}
+	/* Why there is no HTTP although metrics.listen is set; empty: there is no trouble. */
+	[[nodiscard]] const std::string &http_trouble() const { return troubles_.http; }
+	/* Slurm's own metrics. */
+	[[nodiscard]] SlurmMetrics &slurm_metrics() { return slurm_metrics_; }
 	/* Asks Kubernetes and Slurm. done is called once, later, within k_look_time. */
 	void look(Look::Done done);
 	void ask_for_nodes(std::function<void(const std::string &trouble)> done);
 	[[nodiscard]] const Config &config() const { return config_; }
 	[[nodiscard]] std::int64_t uptime_seconds() const;
+	[[nodiscard]] const core::Now &started() const { return started_; }
 
       private:
 	void opened(const core::PluginHello &hello) override;
@@ -85,6 +92,7 @@ class App : private link::LinkSink
 	void look_at_partitions();
 
 	void note_cluster_trouble();
+	void serve_http();
 
 	Loop &loop_;
 	Config config_;
@@ -92,6 +100,7 @@ class App : private link::LinkSink
 		std::string file;    /* why the configuration file was rejected */
 		std::string restart; /* keys of the file that hold after a restart only */
 		std::string cluster; /* the text that was logged last */
+		std::string http;    /* why there is no HTTP */
 	} troubles_;
 	core::World world_;
 	kube::Client client_;
@@ -101,14 +110,18 @@ class App : private link::LinkSink
 	ApiServer api_server_{client_, recorder_};
 	Controller controller_{calls_};
 	Executor executor_;
+	SlurmMetrics slurm_metrics_;
 	slurm::SharingPartitions sharing_partitions_; /* polled every 15 s */
 	link::Server link_;
 	ctl::Server control_;
+	http::Server http_;
 	Sources sources_;
 	core::PluginStats plugin_stats_;
 	Look look_;
-	bool round_wanted_ = false;
-	Loop::TimerId look_timer_ = 0;
+	struct NextRound {
+		bool is_wanted = false;
+		Loop::TimerId timer = 0;
+	} next_round_;
 	core::Now started_;
 };
 

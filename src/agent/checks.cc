@@ -222,6 +222,16 @@ Check identity(const App &app)
 		"correct the annotations, or add the users to this machine");
 }
 
+Check metrics(const App &app)
+{
+	const std::string &address = app.config().metrics.listen;
+	if (!app.http_trouble().empty())
+		return failed("metrics", "no metrics and no health by HTTP: " + app.http_trouble(),
+			"set metrics.listen in slurmkubed.yaml to a free address, or to \"\" for "
+			"none, then systemctl reload slurmkubed");
+	return passed("metrics", address.empty() ? "off" : "at " + address);
+}
+
 } // namespace
 
 std::vector<Check> checks_of(const App &app, const Findings &found)
@@ -236,6 +246,7 @@ std::vector<Check> checks_of(const App &app, const Findings &found)
 		check::api_server(found),
 		check::cluster(app),
 		check::token(app),
+		check::certificates(app),
 		check::rights(found),
 		check::bindings(app),
 		check::watch(app, Kind::pods, found),
@@ -248,11 +259,14 @@ std::vector<Check> checks_of(const App &app, const Findings &found)
 		cpu_unit(app),
 		check::partitions(app, found),
 		check::mixed_partitions(app, found),
+		check::topology(found),
+		check::power_saving(found),
 		check::unmarked_jobs(app),
 		sharing(app),
 		check::watch(app, Kind::namespaces, found),
 		identity(app),
 		check::clock(found),
+		metrics(app),
 	};
 }
 

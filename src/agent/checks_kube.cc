@@ -4,6 +4,7 @@
  */
 #include "src/agent/checks_parts.h"
 #include "src/agent/config_trial.h"
+#include "src/agent/credential_ends.h"
 #include "src/core/inspect/sight.h"
 #include "src/core/reconcile/report.h"
 
@@ -22,6 +23,8 @@ namespace
 /* More than a server's clock in whole seconds and a slow answer can explain. */
 constexpr double k_clock_skew_max_seconds = 5;
 constexpr std::int64_t k_token_soon_seconds = 600;
+/* Nobody renews certificates by itself. */
+constexpr std::int64_t k_certificate_soon_seconds = 7 * std::int64_t{86'400};
 /* A failed binding is retried much sooner: after this time the pod is gone, and the failure is not
  * reported as a problem. */
 constexpr std::int64_t k_binding_fresh_seconds = 120;
@@ -60,6 +63,25 @@ Check token(const App &app)
 			"write a fresh one with 'skube kubeconfig', which the agent renews by "
 			"itself");
 	return passed("token", "expires " + when);
+}
+
+Check certificates(const App &app)
+{
+	constexpr char name[] = "certificates";
+	std::string fine;
+	for (const CredentialEnd &one : certificate_ends(app.config())) {
+		const std::int64_t left = one.ends - now().wall_s;
+		const std::string text = std::string(one.name) +
+			(left <= 0 ? " ended " : " ends ") + core::minute_text(one.ends);
+		if (left <= k_certificate_soon_seconds)
+			return failed(name, "the " + text + ": " + one.file,
+				"write a new one into the kubeconfig or the file that it names, "
+				"which the agent takes by itself; 'skube kubeconfig' makes a "
+				"kubeconfig with the present CA and a token in place of a client "
+				"certificate");
+		add_name(fine, text);
+	}
+	return passed(name, fine.empty() ? "the kubeconfig has none" : fine);
 }
 
 /* Reads the files as at startup: a file that has disappeared does not disturb the running agent,
@@ -106,8 +128,8 @@ Check rights(const Findings &found)
 		return passed("rights",
 			"all " + std::to_string(found.rights.size()) + " are granted" + age);
 	return failed("rights", "missing: " + missing + age,
-		"'kubectl apply -f rbac.yaml', and use the kubeconfig that 'skube kubeconfig' "
-		"makes");
+		"'skube manifests | kubectl apply -f -', and use the kubeconfig that 'skube "
+		"kubeconfig' makes");
 }
 
 /* Whether the pods and the jobs belong to the same Kubernetes cluster. */

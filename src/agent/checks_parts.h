@@ -41,11 +41,14 @@ Check release(const App &app);
 Check plugin_config(const App &app, const Findings &found);
 Check partitions(const App &app, const Findings &found);
 Check mixed_partitions(const App &app, const Findings &found);
+Check power_saving(const Findings &found);
+Check topology(const Findings &found);
 Check unmarked_jobs(const App &app);
 
 /* checks_kube.cc */
 Check api_server(const Findings &found);
 Check token(const App &app);
+Check certificates(const App &app);
 Check files(const App &app);
 Check rights(const Findings &found);
 Check bindings(const App &app);

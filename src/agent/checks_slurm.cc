@@ -176,6 +176,38 @@ Check mixed_partitions(const App &app, const Findings &found)
 		"without slurmd, and pods on nodes without a kubelet");
 }
 
+Check power_saving(const Findings &found)
+{
+	constexpr char name[] = "power saving";
+	if (!found.slurm_trouble.empty())
+		return failed(name, "not known: slurmctld does not answer", k_look_at_slurmctld);
+	const std::set<std::string> &nodes = found.slurm.to_suspend;
+	if (nodes.empty())
+		return passed(name, "no external node is suspended by Slurm");
+	return failed(name,
+		"SuspendProgram would switch off " + std::to_string(nodes.size()) +
+			" nodes of Kubernetes while Slurm has no job there, for example " +
+			*nodes.begin(),
+		"add their partition to SuspendExcParts in slurm.conf, or the nodes to "
+		"SuspendExcNodes, and run 'scontrol reconfigure'");
+}
+
+Check topology(const Findings &found)
+{
+	constexpr char name[] = "topology";
+	if (!found.slurm_trouble.empty())
+		return failed(name, "not known: slurmctld does not answer", k_look_at_slurmctld);
+	const std::set<std::string> &nodes = found.slurm.outside_topology;
+	if (nodes.empty())
+		return passed(name, "no external node is outside of Slurm's topology");
+	return failed(name,
+		std::to_string(nodes.size()) +
+			" nodes of Kubernetes are in no switch of topology.conf, for example " +
+			*nodes.begin() + ": Slurm starts no job there",
+		"add them to topology.conf, below a switch of their own or their real one, and "
+		"restart slurmctld");
+}
+
 /* The agent knows only jobs with a marker, so an administrator must end other jobs on these
  * nodes. */
 Check unmarked_jobs(const App &app)

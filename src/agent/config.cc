@@ -3,6 +3,7 @@
 
 #include "src/agent/config_gres.h"
 #include "src/agent/config_identity.h"
+#include "src/agent/config_metrics.h"
 #include "src/agent/config_nodes.h"
 #include "src/agent/config_reader.h"
 #include "src/agent/kube/files.h"
@@ -211,6 +212,7 @@ constexpr Key<Config> k_keys[] = {
 		[](Reader &r, const Yaml &v, Config &out) {
 			r.mapping(v, k_limits_keys, out.limits);
 		}},
+	{"metrics", read_metrics},
 	{"default_time_limit_minutes",
 		[](Reader &r, const Yaml &v, Config &out) {
 			(void)r.number(v, 0, k_ten_years_minutes, out.default_time_limit_minutes);
@@ -249,6 +251,8 @@ std::vector<std::string> config_keys()
 	for (const std::string &key : gres_keys())
 		names.push_back("gres." + key);
 	list_keys(k_limits_keys, "limits.", names);
+	for (const std::string &key : metrics_keys())
+		names.push_back("metrics." + key);
 	list_keys(k_priority_class_keys, "priority_classes.", names);
 	return names;
 }

@@ -78,6 +78,14 @@ struct LimitsConfig {
 	bool operator==(const LimitsConfig &) const = default;
 };
 
+/* HTTP for Prometheus and health probes. */
+struct MetricsConfig {
+	std::string listen = "127.0.0.1:9818"; /* http/address.h; empty: no HTTP */
+	std::string token_file;                /* the bearer token for /metrics; empty: none */
+	bool is_public = false;                /* /metrics needs no token beyond loopback either */
+	bool operator==(const MetricsConfig &) const = default;
+};
+
 struct Config {
 	std::string cluster = "kube"; /* name of the Kubernetes cluster; in every marker */
 	std::string scheduler_name = names::k_default_scheduler_name;
@@ -91,6 +99,7 @@ struct Config {
 	/* QOS and nice value of PriorityClasses; other classes have no effect */
 	std::vector<core::PriorityClassRule> priority_classes;
 	LimitsConfig limits;
+	MetricsConfig metrics;
 	core::GresTable gres = core::default_gres_table(); /* the first matching rule applies */
 	std::uint32_t default_time_limit_minutes = 0;      /* 0: the partition's default */
 	LogLevel log_level = LogLevel::info;

@@ -69,7 +69,7 @@ class Executor
 	void look_up(const core::PodUid &pod, const core::LookUp &action);
 	void look_for_members(const core::PodUid &key, const std::string &name_space);
 	void note_removal(const core::PodUid &pod, const core::Pod &about,
-		const core::Condition &why, const Status &answer);
+		const core::DeletePod &action, const Status &answer);
 	void remove(const core::PodUid &pod, const core::DeletePod &action);
 	void report(const core::PodUid &pod, const core::Report &action);
 

@@ -205,15 +205,15 @@ void Executor::look_up(const core::PodUid &pod, const core::LookUp &action)
 
 /* about: a pod with the members that name_only() keeps. */
 void Executor::note_removal(const core::PodUid &pod, const core::Pod &about,
-	const core::Condition &why, const Status &answer)
+	const core::DeletePod &action, const Status &answer)
 {
 	if (answer)
-		kube_.tell(about, true, "Deleting", why);
+		kube_.tell(about, true, "Deleting", action.disruption);
 	else
 		log_failure("deletion failed",
 			{{"pod", about.name_space + "/" + about.name}, {"uid", pod.text}},
 			answer.error());
-	world_.answer(core::DeletePodAnswered{pod, answer}, now());
+	world_.answer(core::DeletePodAnswered{pod, answer, action.cause}, now());
 	want_round();
 }
 
@@ -234,8 +234,8 @@ void Executor::remove(const core::PodUid &pod, const core::DeletePod &action)
 	const bool is_conditional = action.not_started, is_bound = !known->node_name.empty();
 	const kube::PodCondition condition = condition_of(action, now());
 	log_deletion(world_, *known, condition);
-	auto removed = [this, pod, about = name_only(*known), why = action.disruption](
-			       const Status &answer) { note_removal(pod, about, why, answer); };
+	auto removed = [this, pod, about = name_only(*known), action](
+			       const Status &answer) { note_removal(pod, about, action, answer); };
 	const std::int64_t most = world_.state().settings.grace_most_seconds;
 	const bool is_slow = most > 0 && known->termination_grace_seconds > most;
 	const auto grace = is_slow ? std::optional<std::int64_t>(most) : std::nullopt;

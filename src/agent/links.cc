@@ -73,15 +73,18 @@ void ApiServer::after(std::chrono::milliseconds delay, std::function<void()> cal
 
 void Controller::submit(const core::JobSpec &spec, Answer<core::Submitted> done)
 {
-	calls_.submit(spec, [done = std::move(done)](const Result<slurm::SubmitReply> &reply) {
-		if (!reply)
-			return done(reply.error());
-		done(core::Submitted{.job = reply->id,
-			.node = reply->node,
-			.cpus = reply->cpus,
-			.partition = reply->partition,
-			.account = reply->account});
-	});
+	calls_.submit(spec,
+		[done = std::move(done), user = spec.user_id](
+			const Result<slurm::SubmitReply> &reply) {
+			if (!reply)
+				return done(reply.error());
+			done(core::Submitted{.job = reply->id,
+				.node = reply->node,
+				.cpus = reply->cpus,
+				.partition = reply->partition,
+				.account = reply->account,
+				.user_id = user});
+		});
 }
 
 void Controller::update(core::JobId job, const core::Update &change, Done done)

@@ -23,12 +23,16 @@ libagent_la_SOURCES = \
 	%D%/config_gres.h \
 	%D%/config_identity.cc \
 	%D%/config_identity.h \
+	%D%/config_metrics.cc \
+	%D%/config_metrics.h \
 	%D%/config_nodes.cc \
 	%D%/config_nodes.h \
 	%D%/config_reader.cc \
 	%D%/config_reader.h \
 	%D%/config_trial.cc \
 	%D%/config_trial.h \
+	%D%/health.cc \
+	%D%/health.h \
 	%D%/identity.cc \
 	%D%/identity.h \
 	%D%/links.cc \
@@ -41,25 +45,40 @@ libagent_la_SOURCES = \
 	%D%/loop.h \
 	%D%/user_search.cc \
 	%D%/user_search.h \
+	%D%/metrics.cc \
+	%D%/metrics.h \
+	%D%/metrics_process.cc \
+	%D%/metrics_process.h \
+	%D%/metrics_scheduler.cc \
+	%D%/metrics_scheduler.h \
+	%D%/pages.cc \
+	%D%/pages.h \
 	%D%/replies.cc \
 	%D%/replies.h \
 	%D%/replies_diag.cc \
 	%D%/replies_lists.cc \
+	%D%/replies_why.cc \
 	%D%/replies_parts.h \
+	%D%/slurm_metrics.cc \
+	%D%/slurm_metrics.h \
 	%D%/sources.cc \
 	%D%/sources.h \
+	%D%/credential_ends.cc \
+	%D%/credential_ends.h \
 	%D%/event_recorder.cc \
 	%D%/event_recorder.h \
 	%D%/unix_listener.cc \
 	%D%/unix_listener.h
 libagent_la_CPPFLAGS = $(AM_CPPFLAGS) $(CURL_CFLAGS) $(YAML_CFLAGS) $(JWT_CFLAGS) \
-	$(SYSTEMD_CFLAGS) $(SLURM_CPPFLAGS)
-libagent_la_LIBADD = libexecutor.la libcodec.la libcore.la libbase.la \
-	$(CURL_LIBS) $(YAML_LIBS) $(JWT_LIBS) $(SYSTEMD_LIBS) $(SLURM_LIBS)
+	$(CRYPTO_CFLAGS) $(SYSTEMD_CFLAGS) $(MICROHTTPD_CFLAGS) $(SLURM_CPPFLAGS)
+libagent_la_LIBADD = libexecutor.la libmanifests.la libcodec.la libcore.la libbase.la \
+	$(CURL_LIBS) $(YAML_LIBS) $(JWT_LIBS) $(CRYPTO_LIBS) $(SYSTEMD_LIBS) \
+	$(MICROHTTPD_LIBS) $(SLURM_LIBS)
 include %D%/kube/local.mk
 include %D%/slurm/local.mk
 include %D%/link/local.mk
 include %D%/ctl/local.mk
+include %D%/http/local.mk
 
 sbin_PROGRAMS += slurmkubed
 slurmkubed_SOURCES = %D%/main.cc

@@ -4,11 +4,11 @@
  */
 #include "src/agent/app.h"
 #include "src/agent/config_trial.h"
-#include "src/agent/kube/option_policy.h"
-#include "src/agent/kube/policies.h"
-#include "src/agent/kube/rights.h"
 #include "src/base/log.h"
 #include "src/core/model/backoff.h"
+#include "src/manifests/option_policy.h"
+#include "src/manifests/policies.h"
+#include "src/manifests/rights.h"
 
 #include <systemd/sd-daemon.h>
 
@@ -83,15 +83,15 @@ int take_option(int found, Options &options)
 		options.check_only = true;
 		return -1;
 	case k_print_policies:
-		options.print = kube::policies;
+		options.print = manifests::policies;
 		return -1;
 	case k_print_scheduler_name_policy:
-		options.print = kube::scheduler_name_policy;
+		options.print = manifests::scheduler_name_policy;
 		return -1;
 	case k_print_rbac:
-		return printed(kube::rbac_manifest());
+		return printed(manifests::rbac_manifest());
 	case k_print_options_policy:
-		return printed(kube::options_policy());
+		return printed(manifests::options_policy());
 	case 'V':
 		return printed("slurmkubed " SLURMKUBE_VERSION "\n");
 	case 'h':

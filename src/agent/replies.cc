@@ -6,7 +6,6 @@
 #include "src/agent/replies_parts.h"
 #include "src/codec/json.h"
 #include "src/codec/link.h"
-#include "src/core/inspect/why.h"
 
 namespace slurmkube::agent
 {
@@ -20,19 +19,6 @@ using codec::Json;
 using codec::new_array;
 using codec::new_object;
 using codec::put;
-
-Json ping(const App &app)
-{
-	Json reply = ok_reply();
-	put(reply.get(), "version", SLURMKUBE_VERSION);
-	put(reply.get(), "ready", app.world().state().is_known());
-	put(reply.get(), "link", app.world().state().sync.has_link());
-	put(reply.get(), "controller",
-		app.world().state().sync.has_link() ? app.world().state().sync.plugin().host
-						    : std::string());
-	put(reply.get(), "uptime_seconds", app.uptime_seconds());
-	return reply;
-}
 
 /* Refuses to write a list that may be incomplete: slurmctld would lose the missing nodes and end
  * the jobs of the pods that run there. */
@@ -103,62 +89,90 @@ std::string check(const App &app, const Findings &findings)
 	return codec::to_text(reply.get());
 }
 
-/* The request's "pod" is "namespace/name", or a name in the namespace default. */
-std::string why_reply(const App &app, json_object *request)
+struct Question {
+	App &app;
+	json_object *request;
+	const ctl::Peer &peer;
+	const ctl::Reply &reply;
+};
+
+template <core::ListKind kind> void answer_list(const Question &asked)
 {
-	const std::string pod = get_string(request, "pod");
-	const std::size_t slash = pod.find('/');
-	const std::string name_space =
-				  slash == std::string::npos ? "default" : pod.substr(0, slash),
-			  name = slash == std::string::npos ? pod : pod.substr(slash + 1);
-	const auto lines = core::why(app.world(), name_space, name, now());
-	if (lines.empty())
-		return ctl::error_reply("no pod " + name_space + "/" + name.substr(0, 256) +
-			" with schedulerName " + app.config().scheduler_name +
-			" has been seen: kubectl get pod says whether there is one");
-	Json rows = new_array();
-	for (const core::WhyLine &line : lines) {
-		Json row = new_object();
-		put(row.get(), "about", line.about);
-		put(row.get(), "text", line.text);
-		append(rows.get(), std::move(row));
-	}
-	Json reply = ok_reply();
-	put(reply.get(), "lines", std::move(rows));
-	return codec::to_text(reply.get());
+	asked.reply(list_reply(asked.app, kind, asked.request, asked.peer));
 }
 
 struct Verb {
 	const char *name;
-	Json (*reply)(const App &app);
+	/* it tells of all users, or makes the agent ask slurmctld and the API server */
+	bool is_for_operators;
+	void (*answer)(const Question &asked);
 };
 
-constexpr Verb k_verbs[] = {{"ping", ping}, {"diag", diag}};
+constexpr Verb k_verbs[] = {
+	{"ping", false,
+		[](const Question &asked) { asked.reply(codec::to_text(ping(asked.app).get())); }},
+	{"top", false,
+		[](const Question &asked) {
+			asked.reply(codec::to_text(top(asked.app, asked.peer).get()));
+		}},
+	{"jobs", false, answer_list<core::ListKind::jobs>},
+	{"pods", false, answer_list<core::ListKind::pods>},
+	{"nodes", false, answer_list<core::ListKind::nodes>},
+	{"why", false,
+		[](const Question &asked) {
+			asked.reply(why_reply(asked.app, asked.request, asked.peer));
+		}},
+	{"diag", true,
+		[](const Question &asked) { asked.reply(codec::to_text(diag(asked.app).get())); }},
+	{"check", true,
+		[](const Question &asked) {
+			asked.app.look(
+				[&app = asked.app, reply = asked.reply](
+					const Findings &findings) { reply(check(app, findings)); });
+		}},
+	{"slurm_conf", true,
+		[](const Question &asked) {
+			asked.app.ask_for_nodes([&app = asked.app, reply = asked.reply](
+							const std::string &trouble) {
+				reply(slurm_conf(app, trouble));
+			});
+		}},
+};
+
+std::string why_not_for_users(const std::string &verb)
+{
+	return ctl::error_reply("'" + verb +
+		"' is answered only to root, to the user of slurmkubed, and to members of the "
+		"group of its control socket");
+}
 
 } // namespace
 
-void reply_to(App &app, json_object *request, const ctl::Reply &reply)
+Json ping(const App &app)
+{
+	const core::Sync &sync = app.world().state().sync;
+	const core::PluginHello plugin = sync.has_link() ? sync.plugin() : core::PluginHello{};
+	Json reply = ok_reply();
+	put(reply.get(), "version", SLURMKUBE_VERSION);
+	put(reply.get(), "ready", app.world().state().is_known());
+	put(reply.get(), "link", sync.has_link());
+	put(reply.get(), "controller", plugin.host);
+	put(reply.get(), "plugin_version", plugin.plugin_version);
+	put(reply.get(), "slurm_version", plugin.slurm_version);
+	put(reply.get(), "uptime_seconds", app.uptime_seconds());
+	return reply;
+}
+
+void reply_to(App &app, json_object *request, const ctl::Peer &peer, const ctl::Reply &reply)
 {
 	const std::string wanted = get_string(request, "verb");
 	for (const Verb &verb : k_verbs) {
-		if (wanted == verb.name)
-			return reply(codec::to_text(verb.reply(app).get()));
+		if (wanted != verb.name)
+			continue;
+		if (verb.is_for_operators && !peer.is_operator)
+			return reply(why_not_for_users(wanted));
+		return verb.answer({app, request, peer, reply});
 	}
-	if (wanted == "jobs")
-		return reply(list_reply(app, core::ListKind::jobs, request));
-	if (wanted == "pods")
-		return reply(list_reply(app, core::ListKind::pods, request));
-	if (wanted == "nodes")
-		return reply(list_reply(app, core::ListKind::nodes, request));
-	if (wanted == "why")
-		return reply(why_reply(app, request));
-	if (wanted == "check")
-		return app.look(
-			[&app, reply](const Findings &findings) { reply(check(app, findings)); });
-	if (wanted == "slurm_conf")
-		return app.ask_for_nodes([&app, reply](const std::string &trouble) {
-			reply(slurm_conf(app, trouble));
-		});
 	reply(ctl::error_reply("unknown verb '" + wanted.substr(0, 64) +
 		"': skube and slurmkubed are of different releases"));
 }

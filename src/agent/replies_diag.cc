@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * replies_diag.cc - the reply to `skube diag`: latencies, cost in slurmctld and counters.
+ * replies_diag.cc - the replies to `skube diag` and `skube top`: counts, latencies, cost in
+ * slurmctld
+ * and counters.
  */
 #include "src/agent/replies_parts.h"
 #include "src/codec/link.h"
+#include "src/core/inspect/census.h"
 
 namespace slurmkube::agent
 {
@@ -62,6 +65,7 @@ Json latencies_row(const core::StageLatencies &stage_latencies)
 	put(row.get(), "watch_to_submit", latency_row(stage_latencies.watch_to_submit));
 	put(row.get(), "submit_to_allocated", latency_row(stage_latencies.submit_to_allocated));
 	put(row.get(), "allocated_to_bound", latency_row(stage_latencies.allocated_to_bound));
+	put(row.get(), "seen_to_bound", latency_row(stage_latencies.seen_to_bound));
 	put(row.get(), "bound_to_running", latency_row(stage_latencies.bound_to_running));
 	put(row.get(), "ended_to_pod_deleted", latency_row(stage_latencies.ended_to_pod_deleted));
 	put(row.get(), "pod_deleted_to_job_ended",
@@ -103,7 +107,48 @@ Json counters_row(const App &app)
 	return row;
 }
 
+Json count_row(const char *state, std::string_view reason, std::size_t count)
+{
+	Json row = new_object();
+	put(row.get(), "state", state);
+	put(row.get(), "reason", reason);
+	put(row.get(), "count", static_cast<std::int64_t>(count));
+	return row;
+}
+
+Json nodes_row(const core::NodeCensus &nodes)
+{
+	Json row = new_object();
+	for (const auto &[name, count] :
+		{std::pair("in_service", nodes.in_service), std::pair("drained", nodes.drained),
+			std::pair("down", nodes.down), std::pair("not_ready", nodes.not_ready)})
+		put(row.get(), name, static_cast<std::int64_t>(count));
+	return row;
+}
+
 } // namespace
+
+Json top(const App &app, const ctl::Peer &peer)
+{
+	const core::State &state = app.world().state();
+	const core::Census census = core::census_of(state);
+	Json pods = codec::new_array(), jobs = codec::new_array();
+	for (const auto &[key, count] : census.pods)
+		codec::append(
+			pods.get(), count_row(core::place_text(key.first), key.second, count));
+	for (const auto &[key, count] : census.jobs)
+		codec::append(jobs.get(), count_row(codec::to_name(key.first), key.second, count));
+	Json reply = ping(app);
+	put(reply.get(), "pods", std::move(pods));
+	put(reply.get(), "jobs", std::move(jobs));
+	put(reply.get(), "nodes", nodes_row(core::nodes_of(state)));
+	const core::PodEntry *oldest = core::oldest_waiting(state);
+	if (oldest && peer.may_see(user_of(app.world(), *oldest->pod)))
+		put(reply.get(), "oldest", pod_data(app.world(), *oldest));
+	put(reply.get(), "stage_latencies", latencies_row(app.world().stage_latencies()));
+	put(reply.get(), "counters", counters_row(app));
+	return reply;
+}
 
 Json diag(const App &app)
 {

@@ -15,9 +15,6 @@
 namespace slurmkube::agent
 {
 
-namespace
-{
-
 using codec::append;
 using codec::get_string;
 using codec::Json;
@@ -51,6 +48,9 @@ Json job_row(const core::SlurmJob &job)
 	return row;
 }
 
+namespace
+{
+
 Selectable selectable(const core::SlurmJob &job)
 {
 	Selectable row{.name_space = job.marker.name_space,
@@ -63,11 +63,11 @@ Selectable selectable(const core::SlurmJob &job)
 	return row;
 }
 
-Json jobs(const App &app, const Selection &selection)
+Json jobs(const App &app, const Selection &selection, const ctl::Peer &peer)
 {
 	Json rows = new_array();
 	for (const auto &[id, job] : app.world().state().jobs)
-		if (core::selects(selection, selectable(job)))
+		if (peer.may_see(job.user_id) && core::selects(selection, selectable(job)))
 			append(rows.get(), job_row(job));
 	return rows;
 }
@@ -152,7 +152,7 @@ Selectable selectable(const core::PodEntry &entry, const core::SlurmJob *job, st
 	return row;
 }
 
-Json pods(const App &app, const Selection &selection)
+Json pods(const App &app, const Selection &selection, const ctl::Peer &peer)
 {
 	PodUsers users(app.world());
 	Json rows = new_array();
@@ -161,7 +161,7 @@ Json pods(const App &app, const Selection &selection)
 			continue;
 		const core::SlurmJob *job = app.world().state().job_of(uid);
 		const std::int64_t user = users.of(*entry.pod, job);
-		if (core::selects(selection, selectable(entry, job, user)))
+		if (peer.may_see(user) && core::selects(selection, selectable(entry, job, user)))
 			append(rows.get(), pod_row(entry, job, user));
 	}
 	return rows;
@@ -279,7 +279,24 @@ Result<Selection> selection_of(core::ListKind kind, json_object *request)
 
 } // namespace
 
-std::string list_reply(const App &app, core::ListKind kind, json_object *request)
+std::int64_t user_of(const core::World &world, const core::Pod &pod)
+{
+	return PodUsers(world).of(pod, world.state().job_of(pod.uid));
+}
+
+Json pod_data(const core::World &world, const core::PodEntry &entry)
+{
+	const core::SlurmJob *job = world.state().job_of(entry.pod->uid);
+	return pod_row(entry, job, PodUsers(world).of(*entry.pod, job));
+}
+
+Json node_data(const core::World &world, const std::string &name)
+{
+	return node_row(world, name, world.state().kube_node(name), world.state().slurm_node(name));
+}
+
+std::string list_reply(
+	const App &app, core::ListKind kind, json_object *request, const ctl::Peer &peer)
 {
 	const auto selection = selection_of(kind, request);
 	if (!selection)
@@ -287,9 +304,9 @@ std::string list_reply(const App &app, core::ListKind kind, json_object *request
 	Json reply = ok_reply();
 	put(reply.get(), "selected", true);
 	if (kind == core::ListKind::jobs)
-		put(reply.get(), "jobs", jobs(app, *selection));
+		put(reply.get(), "jobs", jobs(app, *selection, peer));
 	else if (kind == core::ListKind::pods)
-		put(reply.get(), "pods", pods(app, *selection));
+		put(reply.get(), "pods", pods(app, *selection, peer));
 	else
 		put(reply.get(), "nodes", nodes(app, *selection));
 	return codec::to_text(reply.get());

@@ -19,12 +19,28 @@ inline codec::Json ok_reply()
 	return reply;
 }
 
+/* replies.cc */
+codec::Json ping(const App &app);
+
 /* replies_diag.cc */
 codec::Json diag(const App &app);
+codec::Json top(const App &app, const ctl::Peer &peer);
 
-/* replies_lists.cc: the rows that the request's "select" wants; an error reply if it cannot be
- * understood. */
-std::string list_reply(const App &app, core::ListKind kind, json_object *request);
+/* replies_lists.cc: the rows that the request's "select" wants and the peer may see; an error reply
+ * if the request cannot be understood. */
+std::string list_reply(
+	const App &app, core::ListKind kind, json_object *request, const ctl::Peer &peer);
+
+/* Rows of the lists. */
+codec::Json job_row(const core::SlurmJob &job);
+codec::Json pod_data(const core::World &world, const core::PodEntry &entry); /* it has a pod */
+codec::Json node_data(const core::World &world, const std::string &name);
+
+/* The user as whom the pod runs, or would run; -1: not known, or no rule matches. */
+std::int64_t user_of(const core::World &world, const core::Pod &pod);
+
+/* replies_why.cc */
+std::string why_reply(const App &app, json_object *request, const ctl::Peer &peer);
 
 } // namespace slurmkube::agent
 

@@ -41,6 +41,8 @@ class UniqueFd
 
 	[[nodiscard]] int get() const { return fd_; }
 	explicit operator bool() const { return fd_ >= 0; }
+	/* The caller closes the descriptor. */
+	[[nodiscard]] int release() { return std::exchange(fd_, -1); }
 	void reset()
 	{
 		if (fd_ >= 0)

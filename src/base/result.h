@@ -31,6 +31,12 @@ struct Error {
 	std::string what; /* lower case, no full stop; outer context first */
 };
 
+/* The request is wrong or not allowed: it is not worth a repetition. */
+inline bool is_refusal(const Error &error)
+{
+	return error.code == Errc::invalid || error.code == Errc::denied;
+}
+
 struct Ok {
 };
 

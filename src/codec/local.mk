@@ -26,6 +26,8 @@ libcodec_la_SOURCES = \
 	%D%/managed_fields.h \
 	%D%/marker.cc \
 	%D%/marker.h \
+	%D%/metrics_text.cc \
+	%D%/metrics_text.h \
 	%D%/namespace.cc \
 	%D%/namespace.h \
 	%D%/node.cc \

@@ -12,6 +12,8 @@ libcore_la_SOURCES = \
 	%D%/gang/rank_layout.h \
 	%D%/gang/shape.cc \
 	%D%/gang/shape.h \
+	%D%/inspect/census.cc \
+	%D%/inspect/census.h \
 	%D%/inspect/selection.cc \
 	%D%/inspect/selection.h \
 	%D%/inspect/sight.cc \
@@ -20,6 +22,8 @@ libcore_la_SOURCES = \
 	%D%/inspect/waits.h \
 	%D%/inspect/why.cc \
 	%D%/inspect/why.h \
+	%D%/inspect/why_node.cc \
+	%D%/inspect/why_owner.cc \
 	%D%/model/amounts.cc \
 	%D%/model/amounts.h \
 	%D%/model/backoff.cc \
@@ -27,6 +31,8 @@ libcore_la_SOURCES = \
 	%D%/model/scheduling_constraints.h \
 	%D%/model/host_list.cc \
 	%D%/model/host_list.h \
+	%D%/model/eviction.cc \
+	%D%/model/eviction.h \
 	%D%/model/job.h \
 	%D%/model/job_options.h \
 	%D%/model/label_selector.cc \
@@ -112,6 +118,8 @@ libcore_la_SOURCES = \
 	%D%/translate/translate.h \
 	%D%/world/act.cc \
 	%D%/world/apply.cc \
+	%D%/world/asked_ends.cc \
+	%D%/world/asked_ends.h \
 	%D%/world/change_facts.cc \
 	%D%/world/claim_facts.cc \
 	%D%/world/answers.h \

@@ -93,14 +93,15 @@ std::string quoted(const std::string &text)
 		value.get(), JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
 }
 
-Result<std::string> new_token(const std::string &duration)
+Result<std::string> new_token(const KubeconfigFiles &files)
 {
-	auto token = output_of({"kubectl", "create", "token", "--namespace", "slurm-kube",
-		"slurmkubed", "--duration", duration});
+	auto token = output_of({"kubectl", "create", "token", "--namespace",
+		files.account_namespace, files.account, "--duration", files.duration});
 	if (!token)
 		return Error{token.error().code,
 			token.error().what +
-				"\nIs rbac.yaml applied, and may you create tokens of service "
+				"\nIs the output of skube manifests applied, and may you create "
+				"tokens of service "
 				"accounts?"};
 	return token;
 }
@@ -165,7 +166,7 @@ Status write_kubeconfig(const KubeconfigFiles &files)
 		return text.error();
 	if (auto same = is_for_same_server(files.kubeconfig, *text); !same)
 		return same;
-	const auto token = new_token(files.duration);
+	const auto token = new_token(files);
 	if (!token)
 		return token.error();
 	if (auto written = write_file(files.token, *token, *owner); !written)

@@ -8,6 +8,7 @@
 #define SLURMKUBE_SKUBE_KUBECONFIG_H
 
 #include "src/base/result.h"
+#include "src/core/model/names.h"
 
 #include <json-c/json.h>
 
@@ -20,6 +21,7 @@ struct KubeconfigFiles {
 	std::string kubeconfig = "/etc/slurm-kube/kubeconfig", token = "/var/lib/slurm-kube/token";
 	std::string owner = "slurm"; /* owner of both files if root runs the command */
 	std::string duration = "168h";
+	std::string account_namespace = names::k_agent_namespace, account = names::k_agent_account;
 };
 
 /* view: the output of kubectl config view --raw --minify --flatten --output json. */

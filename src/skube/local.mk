@@ -1,6 +1,8 @@
 bin_PROGRAMS += skube
 noinst_LTLIBRARIES += libskube.la
 libskube_la_SOURCES = \
+	%D%/config_value.cc \
+	%D%/config_value.h \
 	%D%/kubeconfig.cc \
 	%D%/kubeconfig.h \
 	%D%/list.cc \
@@ -10,6 +12,8 @@ libskube_la_SOURCES = \
 	%D%/list_request.h \
 	%D%/local_commands.cc \
 	%D%/local_commands.h \
+	%D%/manifests.cc \
+	%D%/manifests.h \
 	%D%/options.cc \
 	%D%/options.h \
 	%D%/programs.cc \
@@ -18,6 +22,20 @@ libskube_la_SOURCES = \
 	%D%/node_file.h \
 	%D%/request.cc \
 	%D%/request.h \
+	%D%/job_hold.cc \
+	%D%/job_hold.h \
+	%D%/logs.cc \
+	%D%/logs.h \
+	%D%/node_drain.cc \
+	%D%/node_drain.h \
+	%D%/releases.cc \
+	%D%/releases.h \
+	%D%/target.cc \
+	%D%/target.h \
+	%D%/selftest.cc \
+	%D%/selftest.h \
+	%D%/selftest_steps.cc \
+	%D%/selftest_steps.h \
 	%D%/socket_path.cc \
 	%D%/socket_path.h \
 	%D%/table.cc \
@@ -30,6 +48,8 @@ libskube_la_SOURCES = \
 	%D%/teardown_plan.cc \
 	%D%/terminal.cc \
 	%D%/terminal.h \
+	%D%/top.cc \
+	%D%/top.h \
 	%D%/views.cc \
 	%D%/views.h \
 	%D%/watch.cc \
@@ -37,6 +57,6 @@ libskube_la_SOURCES = \
 	%D%/yaml.cc \
 	%D%/yaml.h
 libskube_la_CPPFLAGS = $(AM_CPPFLAGS) $(YAML_CFLAGS)
-libskube_la_LIBADD = libcodec.la libcore.la libbase.la $(YAML_LIBS)
+libskube_la_LIBADD = libmanifests.la libcodec.la libcore.la libbase.la $(YAML_LIBS)
 skube_SOURCES = %D%/main.cc
 skube_LDADD = libskube.la

@@ -3,10 +3,20 @@
 
 #include "src/core/options/options.h"
 #include "src/core/options/text.h"
+#include "src/skube/job_hold.h"
 #include "src/skube/kubeconfig.h"
+#include "src/skube/list_request.h"
+#include "src/skube/logs.h"
+#include "src/skube/manifests.h"
+#include "src/skube/node_drain.h"
+#include "src/skube/releases.h"
+#include "src/skube/selftest.h"
 #include "src/skube/socket_path.h"
+#include "src/skube/target.h"
 #include "src/skube/teardown.h"
+#include "src/skube/top.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 
@@ -46,7 +56,22 @@ int make_kubeconfig(Options &options)
 		if (file.empty() || file[0] != '/')
 			return usage_error("kubeconfig: '" + file + "' is not an absolute path");
 	}
+	const auto site = account_site(options.manifests.account);
+	if (!site)
+		return usage_error(site.error().what);
+	options.files.account_namespace = site->account_namespace;
+	options.files.account = site->account;
 	return print_trouble(skube::write_kubeconfig(options.files));
+}
+
+int print_manifests(const Options &options)
+{
+	if (const Status good = check_options(options.manifests); !good)
+		return usage_error(good.error().what);
+	const auto text = manifests_text(options.manifests);
+	if (!text)
+		return print_trouble(text.error());
+	return fputs(text->c_str(), stdout) >= 0 && fflush(stdout) == 0 ? k_fine : k_wrong;
 }
 
 int tear_down(Options &options)
@@ -55,17 +80,160 @@ int tear_down(Options &options)
 	return print_trouble(teardown(options.teardown));
 }
 
+/* Its options have the members of Options that other commands use. */
+int test_one_pod(const Options &options)
+{
+	const auto format = format_of(options, true);
+	if (!format)
+		return usage_error(format.error().what);
+	Selftest wanted = options.selftest;
+	wanted.format = *format;
+	if (!options.select.namespaces.empty())
+		wanted.name_space = options.select.namespaces;
+	wanted.scheduler_name = options.teardown.scheduler_name;
+	wanted.kubeconfig = options.teardown.kubeconfig;
+	wanted.context = options.teardown.context;
+	wanted.socket = place_of_socket(options.socket).path;
+	if (timeout_of(wanted) == 0)
+		return usage_error("--timeout " + wanted.timeout +
+			" is not a number of seconds from 1 to " +
+			std::to_string(k_selftest_timeout_max));
+	return selftest(wanted) ? k_fine : k_wrong;
+}
+
+int drain(const Options &options, bool resumes)
+{
+	return print_trouble(drain_or_resume({.node = options.words[1],
+		.reason = options.reason,
+		.resumes = resumes,
+		.verbose = options.verbose,
+		.kubeconfig = options.teardown.kubeconfig,
+		.context = options.teardown.context}));
+}
+
+/* The number of a job may stand alone here. */
+Result<Target> target_of(const Options &options)
+{
+	const std::string &word = options.words[1];
+	if (word.find_first_not_of("0123456789") == std::string::npos)
+		return parse_target("job/" + word, options.select.namespaces);
+	return parse_target(word, options.select.namespaces);
+}
+
+int hold(const Options &options, bool releases)
+{
+	const auto target = target_of(options);
+	if (!target)
+		return usage_error(target.error().what);
+	if (target->is == Target::Is::node)
+		return usage_error(options.words[0] +
+			" takes a pod, job/ID or KIND/NAME; skube drain is for nodes");
+	return print_trouble(hold_or_release({.target = *target,
+		.socket = place_of_socket(options.socket).path,
+		.releases = releases,
+		.verbose = options.verbose}));
+}
+
+int logs(const Options &options)
+{
+	const auto target = target_of(options);
+	if (!target)
+		return usage_error(target.error().what);
+	if (!options.file.empty() && (options.follow || !options.since.empty()))
+		return usage_error("--follow and --since are for the journal, not for --file");
+	return print_trouble(print_logs({.target = *target,
+		.socket = place_of_socket(options.socket).path,
+		.since = options.since,
+		.file = options.file,
+		.follow = options.follow,
+		.verbose = options.verbose}));
+}
+
+int releases(const Options &options)
+{
+	const auto format = format_of(options, true);
+	if (!format)
+		return usage_error(format.error().what);
+	return print_releases({.format = *format,
+		.socket = place_of_socket(options.socket).path,
+		.kubeconfig = options.teardown.kubeconfig,
+		.context = options.teardown.context});
+}
+
+int show_top(const Options &options)
+{
+	const auto format = format_of(options, true);
+	if (!format)
+		return usage_error(format.error().what);
+	return top({.format = *format,
+		.socket = place_of_socket(options.socket).path,
+		.once = options.once});
+}
+
+int print_help(Options & /*options*/)
+{
+	return fputs(k_help, stdout) >= 0 && fflush(stdout) == 0 ? k_fine : k_wrong;
+}
+
+struct LocalCommand {
+	const char *name;
+	std::size_t words_min, words_max; /* with the name */
+	const char *usage;
+	unsigned id;
+	int (*run)(Options &options);
+};
+
+constexpr LocalCommand k_commands[] = {
+	{"explain", 2, 3, "the word options, and perhaps the name of one", k_explain,
+		[](Options &o) { return explain(o); }},
+	{"kubeconfig", 1, 2, "at most one file", k_kubeconfig, make_kubeconfig},
+	{"manifests", 1, 1, "no words", k_manifests, [](Options &o) { return print_manifests(o); }},
+	{"teardown", 1, 1, "no words", k_teardown, tear_down},
+	{"selftest", 1, 1, "no words", k_selftest, [](Options &o) { return test_one_pod(o); }},
+	{"version", 1, 1, "no words", k_version, [](Options &o) { return releases(o); }},
+	{"top", 1, 1, "no words", k_top, [](Options &o) { return show_top(o); }},
+	{"drain", 2, 2, "one node", k_drain, [](Options &o) { return drain(o, false); }},
+	{"resume", 2, 2, "one node", k_resume, [](Options &o) { return drain(o, true); }},
+	{"hold", 2, 2, "one pod, or job/ID or KIND/NAME", k_hold,
+		[](Options &o) { return hold(o, false); }},
+	{"release", 2, 2, "one pod, or job/ID or KIND/NAME", k_hold,
+		[](Options &o) { return hold(o, true); }},
+	{"logs", 2, 2, "one pod, or a job id, node/NAME or KIND/NAME", k_logs,
+		[](Options &o) { return logs(o); }},
+	{"help", 1, 1, "no words", k_print_help, print_help},
+};
+
+const LocalCommand *command_named(const std::string &name)
+{
+	for (const LocalCommand &command : k_commands) {
+		if (name == command.name)
+			return &command;
+	}
+	return nullptr;
+}
+
 } // namespace
 
-int run_local(unsigned id, Options &options)
+unsigned local_command(const std::vector<std::string> &words)
 {
-	if (id == k_explain)
-		return explain(options);
-	if (id == k_kubeconfig)
-		return make_kubeconfig(options);
-	if (id == k_teardown)
-		return tear_down(options);
-	return fputs(k_help, stdout) >= 0 && fflush(stdout) == 0 ? k_fine : k_wrong;
+	const LocalCommand *command = words.empty() ? nullptr : command_named(words[0]);
+	if (!command || words.size() < command->words_min || words.size() > command->words_max)
+		return 0;
+	if (command->id == k_explain && words[1] != "options")
+		return 0;
+	const bool has_empty = std::find(words.begin(), words.end(), "") != words.end();
+	return has_empty ? 0 : command->id;
+}
+
+const char *usage_of_local(const std::string &name)
+{
+	const LocalCommand *command = command_named(name);
+	return command ? command->usage : nullptr;
+}
+
+int run_local(Options &options)
+{
+	return command_named(options.words[0])->run(options);
 }
 
 } // namespace slurmkube::skube

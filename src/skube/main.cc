@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * main.cc - skube: asks slurmkubed and prints the reply. kubeconfig and teardown work without
- * slurmkubed and change something. See skube(1).
+ * main.cc - skube: asks slurmkubed and prints the reply. kubeconfig, manifests and teardown
+ * work without slurmkubed. See skube(1).
  */
 #include "src/base/guard.h"
 #include "src/base/text.h"
@@ -11,11 +11,13 @@
 #include "src/skube/options.h"
 #include "src/skube/request.h"
 #include "src/skube/socket_path.h"
+#include "src/skube/target.h"
 #include "src/skube/terminal.h"
 #include "src/skube/views.h"
 #include "src/skube/watch.h"
 #include "src/skube/yaml.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <poll.h>
@@ -78,21 +80,6 @@ const Command *command_of(const std::vector<std::string> &words)
 	return nullptr;
 }
 
-/* 0: no command that works without the agent. */
-unsigned local_command(const std::vector<std::string> &words)
-{
-	if (words.size() >= 2 && words.size() <= 3 && words[0] == "explain" &&
-		words[1] == "options")
-		return skube::k_explain;
-	if (!words.empty() && words.size() <= 2 && words[0] == "kubeconfig")
-		return skube::k_kubeconfig;
-	if (words == std::vector<std::string>{"teardown"})
-		return skube::k_teardown;
-	if (words == std::vector<std::string>{"help"})
-		return skube::k_print_help;
-	return 0;
-}
-
 std::string joined(const std::vector<std::string> &words)
 {
 	std::string all;
@@ -145,19 +132,10 @@ int no_command(const std::vector<std::string> &words)
 	if (words.empty())
 		return usage_error("no command");
 	if (words[0] == "why")
-		return usage_error("why takes one pod: skube why [NAMESPACE/]POD");
+		return usage_error("why takes one pod, or node/NAME, job/ID or KIND/NAME");
+	if (const char *usage = skube::usage_of_local(words[0]))
+		return usage_error(words[0] + " takes " + usage);
 	return usage_error("no such command: " + joined(words));
-}
-
-/* The pod that `why` is about, as "namespace/name" or as it was written. */
-Result<std::string> pod_of(const Options &options)
-{
-	const std::string &pod = options.words[1], &name_space = options.select.namespaces;
-	if (name_space.empty())
-		return pod;
-	if (pod.find('/') != std::string::npos)
-		return Error{Errc::invalid, "--namespace and NAMESPACE/POD exclude each other"};
-	return name_space + "/" + pod;
 }
 
 /* The members of the request besides the verb; null: none. */
@@ -165,10 +143,11 @@ Result<codec::Json> members_of(const Command &command, const Options &options)
 {
 	codec::Json members = codec::new_object();
 	if (command.id == skube::k_why) {
-		const auto pod = pod_of(options);
-		if (!pod)
-			return pod.error();
-		codec::put(members.get(), "pod", *pod);
+		const auto target =
+			skube::parse_target(options.words[1], options.select.namespaces);
+		if (!target)
+			return target.error();
+		skube::put_target(members.get(), *target);
 	}
 	if (command.list) {
 		const auto text = skube::selection_of(command.list(), options);
@@ -285,14 +264,14 @@ int run(int argc, char **argv)
 	const int early = skube::read_options(argc, argv, options);
 	if (early >= 0)
 		return early;
-	const unsigned local = local_command(options.words);
+	const unsigned local = skube::local_command(options.words);
 	const Command *command = command_of(options.words);
 	if (!local && !command)
 		return no_command(options.words);
 	const std::string stray = skube::stray_option(options, command ? command->id : local);
 	if (!stray.empty())
 		return usage_error("'" + joined(options.words) + "' takes no option " + stray);
-	return command ? ask_agent(*command, options) : skube::run_local(local, options);
+	return command ? ask_agent(*command, options) : skube::run_local(options);
 }
 
 } // namespace

@@ -20,10 +20,24 @@ const char k_help[] =
 	"                        node lines for an Include file of slurm.conf (Slurm\n"
 	"                        before 24.11)\n"
 	"  why [NAMESPACE/]POD   explain one pod: its Slurm user, its job, what it waits for\n"
+	"  why node/NAME|job/ID|KIND/NAME   explain a node, a job, or the pods of an owner\n"
+	"  top [--once]          counts, rates, times and the oldest waiting pod; live on a\n"
+	"                        terminal\n"
+	"  selftest              run one pod from its creation to the end of its Slurm job,\n"
+	"                        with kubectl's rights\n"
 	"  diag                  times of each step, cost in slurmctld, counters\n"
+	"  logs POD|JOBID|node/NAME|KIND/NAME   what the agent logged about it\n"
+	"  hold POD|JOBID|KIND/NAME   keep its waiting jobs in the queue (scontrol hold)\n"
+	"  release POD|JOBID|KIND/NAME   let them start again\n"
+	"  drain NODE --reason TEXT   take a node out of service on both sides\n"
+	"  resume NODE           undo drain\n"
+	"  version               releases of skube, agent, plugin, slurmctld and API server\n"
 	"  explain options [NAME]  options that pods can give to Slurm by annotation\n"
 	"                        (no agent needed)\n"
 	"  kubeconfig [FILE]     create the agent's kubeconfig and token, with kubectl's rights\n"
+	"                        (no agent needed)\n"
+	"  manifests [--config FILE] [--only NAMES] [--account NAMESPACE/NAME]\n"
+	"                        objects for Kubernetes as YAML, for kubectl apply -f -\n"
 	"                        (no agent needed)\n"
 	"  teardown              print the steps that remove slurm-kube; --apply carries them\n"
 	"                        out (no agent needed)\n"
@@ -42,20 +56,36 @@ const char k_help[] =
 	"  -w, --watch           go on with each row that is new or has changed\n"
 	"\n"
 	"Other options:\n"
-	"  -o, --output json|yaml   the agent's reply as data (check, ping, diag, why)\n"
+	"  -o, --output json|yaml   the agent's reply as data (check, ping, diag, why,\n"
+	"                        selftest, top, version)\n"
 	"      --json            the same as -o json\n"
-	"  -n, --namespace NAME  with why: the pod's namespace (default)\n"
+	"  -n, --namespace NAME  with why, selftest, logs, hold and release: the pod's\n"
+	"                        namespace (default)\n"
 	"      --socket PATH     the agent's control socket (else SKUBE_SOCKET, else\n"
 	"                        control_socket in slurmkubed.yaml, else\n"
 	"                        /run/slurmkubed/control.sock)\n"
 	"      --token-file FILE, --owner USER, --duration TIME   with kubeconfig: token file\n"
 	"                        (default /var/lib/slurm-kube/token), owner of both files\n"
 	"                        (slurm), life of the token (168h)\n"
+	"      --config FILE     with manifests: configuration to take scheduler_name from\n"
+	"                        (/etc/slurm-kube/slurmkubed.yaml)\n"
+	"      --only NAMES      with manifests: only these of rbac, policies, options-policy,\n"
+	"                        scheduler-name-policy, flow-control, dashboards\n"
+	"      --account NAMESPACE/NAME   with manifests and kubeconfig: service account of the\n"
+	"                        agent (slurm-kube/slurmkubed)\n"
 	"      --apply           with teardown: carry out the steps\n"
-	"      --scheduler-name NAME, --label KEY   with teardown: as in slurmkubed.yaml\n"
-	"                        (slurm, slurm-kube.io/managed)\n"
-	"      --kubeconfig FILE, --context NAME    with teardown: kubectl's, for the agent's\n"
-	"                        cluster\n"
+	"      --reason TEXT     with drain: what both sides show\n"
+	"  -f, --follow, --since TIME   with logs: as with journalctl\n"
+	"      --file FILE       with logs: a log file, if the agent does not use the journal\n"
+	"  -v, --verbose         with logs, hold, release, drain and resume: print the commands\n"
+	"                        that are run\n"
+	"      --image IMAGE, --timeout SECONDS     with selftest: an image that has the\n"
+	"                        program /bin/true (busybox); time for all steps (120)\n"
+	"      --scheduler-name NAME                with selftest and teardown: as in\n"
+	"                        slurmkubed.yaml (slurm)\n"
+	"      --label KEY       with teardown: as in slurmkubed.yaml (slurm-kube.io/managed)\n"
+	"      --kubeconfig FILE, --context NAME    with selftest, version, drain, resume and\n"
+	"                        teardown: kubectl's, for the agent's cluster\n"
 	"      --agents-stopped  with teardown: you have stopped slurmkubed on the other\n"
 	"                        controller hosts\n"
 	"  -V, --version\n"
@@ -68,7 +98,10 @@ namespace
 {
 
 constexpr unsigned k_lists = k_show_jobs | k_show_pods | k_show_nodes;
-constexpr unsigned k_data = k_lists | k_check | k_ping | k_diag | k_why;
+constexpr unsigned k_data =
+	k_lists | k_check | k_ping | k_diag | k_why | k_selftest | k_version | k_top;
+constexpr unsigned k_kubectl = k_teardown | k_selftest | k_version | k_drain | k_resume;
+constexpr unsigned k_named = k_show_jobs | k_show_pods | k_why | k_selftest | k_hold | k_logs;
 constexpr unsigned k_any = ~0U;
 
 struct Known {
@@ -89,7 +122,7 @@ constexpr Known k_known[] = {
 	{"active", 0, k_show_pods, [](Options &o) -> Flag { return o.select.active; }, nullptr},
 	{"all-namespaces", 'A', k_show_jobs | k_show_pods,
 		[](Options &o) -> Flag { return o.all_namespaces; }, nullptr},
-	{"namespace", 'n', k_show_jobs | k_show_pods | k_why, nullptr,
+	{"namespace", 'n', k_named, nullptr,
 		[](Options &o) -> Word { return o.select.namespaces; }},
 	{"selector", 'l', k_show_pods | k_show_nodes, nullptr,
 		[](Options &o) -> Word { return o.select.labels; }},
@@ -105,15 +138,28 @@ constexpr Known k_known[] = {
 	{"token-file", 0, k_kubeconfig, nullptr, [](Options &o) -> Word { return o.files.token; }},
 	{"owner", 0, k_kubeconfig, nullptr, [](Options &o) -> Word { return o.files.owner; }},
 	{"duration", 0, k_kubeconfig, nullptr, [](Options &o) -> Word { return o.files.duration; }},
+	{"config", 0, k_manifests, nullptr, [](Options &o) -> Word { return o.manifests.config; }},
+	{"only", 0, k_manifests, nullptr, [](Options &o) -> Word { return o.manifests.only; }},
+	{"account", 0, k_manifests | k_kubeconfig, nullptr,
+		[](Options &o) -> Word { return o.manifests.account; }},
 	{"apply", 0, k_teardown, [](Options &o) -> Flag { return o.teardown.apply; }, nullptr},
 	{"agents-stopped", 0, k_teardown,
 		[](Options &o) -> Flag { return o.teardown.agents_stopped; }, nullptr},
-	{"scheduler-name", 0, k_teardown, nullptr,
+	{"reason", 0, k_drain, nullptr, [](Options &o) -> Word { return o.reason; }},
+	{"since", 0, k_logs, nullptr, [](Options &o) -> Word { return o.since; }},
+	{"file", 0, k_logs, nullptr, [](Options &o) -> Word { return o.file; }},
+	{"follow", 'f', k_logs, [](Options &o) -> Flag { return o.follow; }, nullptr},
+	{"verbose", 'v', k_logs | k_hold | k_drain | k_resume,
+		[](Options &o) -> Flag { return o.verbose; }, nullptr},
+	{"once", 0, k_top, [](Options &o) -> Flag { return o.once; }, nullptr},
+	{"image", 0, k_selftest, nullptr, [](Options &o) -> Word { return o.selftest.image; }},
+	{"timeout", 0, k_selftest, nullptr, [](Options &o) -> Word { return o.selftest.timeout; }},
+	{"scheduler-name", 0, k_teardown | k_selftest, nullptr,
 		[](Options &o) -> Word { return o.teardown.scheduler_name; }},
 	{"label", 0, k_teardown, nullptr, [](Options &o) -> Word { return o.teardown.label; }},
-	{"kubeconfig", 0, k_teardown, nullptr,
+	{"kubeconfig", 0, k_kubectl, nullptr,
 		[](Options &o) -> Word { return o.teardown.kubeconfig; }},
-	{"context", 0, k_teardown, nullptr, [](Options &o) -> Word { return o.teardown.context; }},
+	{"context", 0, k_kubectl, nullptr, [](Options &o) -> Word { return o.teardown.context; }},
 };
 constexpr int k_first_known = 0x100; /* above all characters */
 

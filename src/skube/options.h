@@ -8,6 +8,8 @@
 #include "src/core/inspect/selection.h"
 #include "src/core/model/names.h"
 #include "src/skube/kubeconfig.h"
+#include "src/skube/manifests.h"
+#include "src/skube/selftest.h"
 #include "src/skube/teardown.h"
 
 #include <string>
@@ -34,6 +36,14 @@ enum Commands : unsigned {
 	k_kubeconfig = 1 << 9,
 	k_teardown = 1 << 10,
 	k_print_help = 1 << 11,
+	k_selftest = 1 << 12,
+	k_version = 1 << 13,
+	k_drain = 1 << 14,
+	k_resume = 1 << 15,
+	k_hold = 1 << 16, /* and release */
+	k_logs = 1 << 17,
+	k_top = 1 << 18,
+	k_manifests = 1 << 19,
 };
 
 struct Options {
@@ -43,13 +53,17 @@ struct Options {
 	bool all_namespaces = false, watch = false;
 	core::SelectionText select; /* users as names or numbers */
 	std::string sort;
+	std::string reason, since, file; /* of drain; of logs */
+	bool verbose = false, follow = false, once = false;
 	std::vector<std::string> words;
 	std::vector<std::size_t> given; /* indexes of the options, in the order of the line */
 	KubeconfigFiles files;
+	ManifestOptions manifests;
 	Teardown teardown{.socket = {},
 		.scheduler_name = names::k_default_scheduler_name,
 		.label = names::k_managed_label,
 		.apply = false};
+	Selftest selftest{}; /* without what options share with teardown */
 };
 
 /* Returns the exit status to end with, or -1 to go on. */

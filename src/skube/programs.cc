@@ -20,10 +20,12 @@ namespace slurmkube::skube
 namespace
 {
 
+constexpr std::size_t k_input_max = std::size_t{16} << 10;
 constexpr std::size_t k_output_max = std::size_t{256} << 20;
 
-/* fd: becomes the program's standard output; -1: skube's own. */
-Result<pid_t> start(const Words &words, int fd)
+/* in, out: become the program's standard input and output; -1: skube's own, and with in -1 also
+ * its process group. */
+Result<pid_t> start(const Words &words, int in, int out)
 {
 	std::vector<char *> argv;
 	for (const std::string &word : words)
@@ -32,11 +34,19 @@ Result<pid_t> start(const Words &words, int fd)
 	argv.push_back(nullptr);
 	posix_spawn_file_actions_t actions;
 	(void)posix_spawn_file_actions_init(&actions); /* cannot fail with glibc */
-	if (fd >= 0)
-		/* if it fails, the program is not started */
-		(void)posix_spawn_file_actions_adddup2(&actions, fd, STDOUT_FILENO);
+	for (const auto &[fd, becomes] :
+		{std::pair(in, STDIN_FILENO), std::pair(out, STDOUT_FILENO)}) {
+		if (fd >= 0)
+			/* if it fails, the program is not started */
+			(void)posix_spawn_file_actions_adddup2(&actions, fd, becomes);
+	}
+	posix_spawnattr_t attributes;
+	(void)posix_spawnattr_init(&attributes); /* these cannot fail with glibc either */
+	(void)posix_spawnattr_setflags(
+		&attributes, static_cast<short>(in >= 0 ? POSIX_SPAWN_SETPGROUP : 0));
 	pid_t pid = 0;
-	const int error = posix_spawnp(&pid, argv[0], &actions, nullptr, argv.data(), environ);
+	const int error = posix_spawnp(&pid, argv[0], &actions, &attributes, argv.data(), environ);
+	(void)posix_spawnattr_destroy(&attributes);
 	(void)posix_spawn_file_actions_destroy(&actions);
 	if (error == ENOENT)
 		return Error{Errc::not_found, "there is no " + words[0] + " in PATH"};
@@ -53,7 +63,10 @@ Status ended(pid_t pid, const Words &words)
 		continue;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return Ok{};
-	return Error{Errc::invalid, "failed: " + command_line(words)};
+	const std::string how = WIFSIGNALED(status)
+		? "ended by signal " + std::to_string(WTERMSIG(status))
+		: "failed";
+	return Error{Errc::invalid, how + ": " + command_line(words)};
 }
 
 std::string read_all(const UniqueFd &from)
@@ -71,16 +84,27 @@ std::string read_all(const UniqueFd &from)
 	return all;
 }
 
-} // namespace
+struct Pipe {
+	UniqueFd from, to;
+};
 
-Result<std::string> output_of(const Words &words)
+Result<Pipe> new_pipe()
 {
 	int ends[2];
 	if (pipe2(&ends[0], O_CLOEXEC) != 0)
 		return Error{Errc::internal, "no pipe: " + std::generic_category().message(errno)};
-	UniqueFd from(ends[0]);
-	UniqueFd to(ends[1]);
-	const auto pid = start(words, to.get());
+	return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
+}
+
+/* in: the program's standard input, which is closed here; -1: skube's own. */
+Result<std::string> output_with(const Words &words, UniqueFd in)
+{
+	auto output = new_pipe();
+	if (!output)
+		return output.error();
+	auto &[from, to] = *output;
+	const auto pid = start(words, in ? in.get() : -1, to.get());
+	in.reset();
 	to.reset();
 	if (!pid)
 		return pid.error();
@@ -92,9 +116,31 @@ Result<std::string> output_of(const Words &words)
 	return done ? Result<std::string>(std::move(all)) : done.error();
 }
 
+} // namespace
+
+Result<std::string> output_of(const Words &words)
+{
+	return output_with(words, UniqueFd());
+}
+
+/* A pipe holds 64 KiB, so that the text fits before anybody reads. */
+Result<std::string> output_apart(const Words &words, const std::string &input)
+{
+	if (input.size() > k_input_max)
+		return Error{Errc::too_large, "more than 16 KiB for " + words[0]};
+	auto pipe = new_pipe();
+	if (!pipe)
+		return pipe.error();
+	if (write(pipe->to.get(), input.data(), input.size()) != static_cast<ssize_t>(input.size()))
+		return Error{Errc::internal,
+			"cannot write to a pipe: " + std::generic_category().message(errno)};
+	pipe->to.reset();
+	return output_with(words, std::move(pipe->from));
+}
+
 Status run_program(const Words &words)
 {
-	const auto pid = start(words, -1);
+	const auto pid = start(words, -1, -1);
 	return pid ? ended(*pid, words) : Status(pid.error());
 }
 
@@ -118,6 +164,16 @@ std::vector<std::string> lines_of(const std::string &text)
 			lines.push_back(line);
 	}
 	return lines;
+}
+
+std::string scontrol_value(const std::string &row, const std::string &key)
+{
+	const std::string line = " " + row + " ", wanted = " " + key + "=";
+	const std::size_t at = line.find(wanted);
+	if (at == std::string::npos)
+		return "";
+	const std::size_t begin = at + wanted.size();
+	return line.substr(begin, line.find_first_of(" \n", begin) - begin);
 }
 
 } // namespace slurmkube::skube

@@ -19,12 +19,18 @@ using Words = std::vector<std::string>;
 /* The standard output of the program. not_found: no such program in PATH. invalid: the exit status
  * is not 0. too_large: the output has more than 256 MiB. */
 Result<std::string> output_of(const Words &words);
+/* The same in a process group of its own, which Ctrl-C does not reach, with that text, at most 16
+ * KiB, as the program's standard input. The program cannot ask questions on the terminal. */
+Result<std::string> output_apart(const Words &words, const std::string &input = {});
 /* The program writes to skube's standard output. */
 Status run_program(const Words &words);
 
 /* The command as a user would type it. */
 std::string command_line(const Words &words);
 std::vector<std::string> lines_of(const std::string &text);
+/* The word after KEY= in a row of scontrol --oneliner, such as "NodeName=n1 Arch=..."; empty: there
+ * is none. */
+std::string scontrol_value(const std::string &row, const std::string &key);
 
 } // namespace slurmkube::skube
 

@@ -37,8 +37,8 @@ Error unreachable(const std::string &path, int error)
 	if (error == EACCES || error == EPERM)
 		return Error{Errc::denied,
 			what +
-				"; run this as root or SlurmUser, or join the group that owns the "
-				"socket"};
+				"; the site has closed its directory to you: run this as root or "
+				"SlurmUser, or join the group that owns the socket"};
 	return Error{Errc::io,
 		what +
 			"; is it running (systemctl status slurmkubed), and is this its "

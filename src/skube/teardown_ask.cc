@@ -117,6 +117,7 @@ void ask_roles(Asker &ask, Leftovers &left)
 	append(left.roles,
 		ask.lines(joined(left.kubectl,
 			{"get", "clusterrolebinding/slurm-kube", "clusterrole/slurm-kube",
+				"flowschema/slurm-kube", "prioritylevelconfiguration/slurm-kube",
 				"namespace/slurm-kube", "--ignore-not-found", "--output",
 				"name"})));
 }

@@ -22,17 +22,6 @@ namespace
 
 constexpr unsigned k_include_depth_max = 8;
 
-/* The word after KEY= in a row such as "NodeName=n1 Arch=... AvailableFeatures=kube ...". */
-std::string value_of(const std::string &row, const std::string &key)
-{
-	const std::string line = " " + row + " ", wanted = " " + key + "=";
-	const std::size_t at = line.find(wanted);
-	if (at == std::string::npos)
-		return "";
-	const std::size_t begin = at + wanted.size();
-	return line.substr(begin, line.find(' ', begin) - begin);
-}
-
 Words listed(const std::string &text)
 {
 	Words all;
@@ -55,22 +44,23 @@ void ask_nodes(Asker &ask, Leftovers &left)
 	std::set<std::string> ours, others;
 	for (const std::string &row :
 		ask.lines({"scontrol", "--oneliner", "--all", "show", "nodes"})) {
-		const bool is_ours =
-			has(listed(value_of(row, "AvailableFeatures")), names::k_node_feature);
-		for (const std::string &partition : listed(value_of(row, "Partitions")))
+		const bool is_ours = has(
+			listed(scontrol_value(row, "AvailableFeatures")), names::k_node_feature);
+		for (const std::string &partition : listed(scontrol_value(row, "Partitions")))
 			(is_ours ? ours : others).insert(partition);
-		const bool is_dynamic = value_of(row, "State").find("DYNAMIC") != std::string::npos;
+		const bool is_dynamic =
+			scontrol_value(row, "State").find("DYNAMIC") != std::string::npos;
 		if (is_ours)
 			(is_dynamic ? left.dynamic_nodes : left.written_nodes)
-				.push_back(value_of(row, "NodeName"));
+				.push_back(scontrol_value(row, "NodeName"));
 	}
 	for (const std::string &row :
 		ask.lines({"scontrol", "--oneliner", "--all", "show", "partitions"})) {
-		const std::string name = value_of(row, "PartitionName");
+		const std::string name = scontrol_value(row, "PartitionName");
 		if (!ours.contains(name) || others.contains(name))
 			continue;
 		left.partitions.push_back(name);
-		if (value_of(row, "State") == "UP")
+		if (scontrol_value(row, "State") == "UP")
 			left.open_partitions.push_back(name);
 	}
 }
@@ -133,10 +123,10 @@ bool is_of_ours(const std::string &line, const Leftovers &left)
 	if (key == "JobSubmitPlugins")
 		return has(words(), "kube") || has(words(), "job_submit/kube");
 	if (key == "PartitionName")
-		return has(left.partitions, value_of(line, "PartitionName"));
+		return has(left.partitions, scontrol_value(line, "PartitionName"));
 	if (key == "NodeName" || key == "NodeSet")
-		return has(listed(value_of(line, "Feature")), names::k_node_feature) ||
-			has(listed(value_of(line, "Features")), names::k_node_feature);
+		return has(listed(scontrol_value(line, "Feature")), names::k_node_feature) ||
+			has(listed(scontrol_value(line, "Features")), names::k_node_feature);
 	return false;
 }
 

@@ -45,21 +45,6 @@ std::string section(const std::string &title, const Table &table)
 	return table.size() ? title + "\n" + table.text() + "\n" : "";
 }
 
-Table latencies_table(json_object *latencies)
-{
-	Table table(
-		{{"STAGE"}, {"COUNT", true}, {"P50_MS", true}, {"P99_MS", true}, {"MAX_MS", true}});
-	if (!json_object_is_type(latencies, json_type_object))
-		return table;
-	json_object_object_foreach(latencies, name, stage)
-	{
-		table.add({name, number(stage, "count"), fixed(get_double(stage, "p50_ms"), ""),
-			fixed(get_double(stage, "p99_ms"), ""),
-			fixed(get_double(stage, "max_ms"), "")});
-	}
-	return table;
-}
-
 Table costs_table(json_object *plugin)
 {
 	Table table({{"PLUGIN"}, {"COUNT", true}, {"MEAN_US", true}, {"P99_US", true},
@@ -92,6 +77,21 @@ Table numbers_table(const char *title, json_object *object)
 }
 
 } // namespace
+
+Table latencies_table(json_object *latencies)
+{
+	Table table(
+		{{"STAGE"}, {"COUNT", true}, {"P50_MS", true}, {"P99_MS", true}, {"MAX_MS", true}});
+	if (!json_object_is_type(latencies, json_type_object))
+		return table;
+	json_object_object_foreach(latencies, name, stage)
+	{
+		table.add({name, number(stage, "count"), fixed(get_double(stage, "p50_ms"), ""),
+			fixed(get_double(stage, "p99_ms"), ""),
+			fixed(get_double(stage, "max_ms"), "")});
+	}
+	return table;
+}
 
 std::string ping_view(json_object *reply)
 {

@@ -8,7 +8,9 @@
 
 #include <json-c/json.h>
 
+#include "src/skube/table.h"
 #include <cstdint>
+
 #include <string>
 
 namespace slurmkube::skube
@@ -24,6 +26,9 @@ std::string why_view(json_object *reply);
 /* The contents of the file that slurm.conf includes. */
 std::string slurm_conf_view(json_object *reply);
 std::string diag_view(json_object *reply);
+
+/* The member stage_latencies of a reply. */
+Table latencies_table(json_object *latencies);
 
 /* "3:0" for a wait status, as in squeue's exit_code: exit code and signal. */
 std::string exit_text(std::int64_t wait_status);

@@ -6,6 +6,10 @@ testsuite_component_slurm_probe_SOURCES = %D%/slurm/probe.cc
 testsuite_component_slurm_probe_LDADD = libagent.la libcodec.la libcore.la libbase.la
 EXTRA_DIST += %D%/slurm/test_slurm
 
+# src/agent/slurm/figures* beside squeue, scontrol and sdiag, with the fixture of the plugin:
+# testsuite/component/figures/test_figures.py
+EXTRA_DIST += %D%/figures/families.txt %D%/figures/test_figures.py
+
 # src/agent/ctl with real sockets
 check_PROGRAMS += testsuite/component/ctl/test_ctl
 TESTS += testsuite/component/ctl/test_ctl
@@ -27,11 +31,18 @@ EXTRA_DIST += \
 	%D%/kube/writes_tests.py
 
 # skube against a peer that answers as told
-TESTS += %D%/skube/test_lists.py %D%/skube/test_skube.py
+TESTS += %D%/skube/test_completion.py %D%/skube/test_lists.py %D%/skube/test_manifests.py \
+	%D%/skube/test_selftest.py %D%/skube/test_site_files.py %D%/skube/test_skube.py \
+	%D%/skube/test_teardown.py
 EXTRA_DIST += \
 	%D%/skube/fixture.py \
+	%D%/skube/test_completion.py \
 	%D%/skube/test_lists.py \
-	%D%/skube/test_skube.py
+	%D%/skube/test_manifests.py \
+	%D%/skube/test_selftest.py \
+	%D%/skube/test_site_files.py \
+	%D%/skube/test_skube.py \
+	%D%/skube/test_teardown.py
 
 # the plugin in a real slurmctld: testsuite/component/plugin/test_plugin.py
 if BUILD_PLUGIN

@@ -119,6 +119,18 @@ def test_deadline_of_the_pod(bed):
     agreed(bed, made, "TIMEOUT", "0:0")
 
 
+def test_deadline_beside_overtimelimit(bed):
+    """Where jobs may run over their limit, Slurm gives no TIMEOUT before that time, which may be
+    unlimited. The pod has ended, so its job ends, too.
+    """
+    bed.slurm.run("scontrol", "update", "PartitionName=kube", "OverTimeLimit=UNLIMITED")
+    try:
+        made = _make(bed, "later", run_time="10ms", exit_code=137, reason="DeadlineExceeded")
+        agreed(bed, made, "FAILED", "0:9")
+    finally:
+        bed.slurm.run("scontrol", "update", "PartitionName=kube", "OverTimeLimit=0")
+
+
 def test_time_limit_of_slurm(bed):
     """Slurm's time limit: TIMEOUT, and the pod gets the reason. The test moves the job's end
     closer, instead of waiting a minute.

@@ -192,6 +192,49 @@ def test_why_tells_the_story(bed):
     bed.kube.delete("Pod", "waits")
 
 
+def test_why_of_nodes_jobs_and_owners(bed):
+    """skube why says who took a node out of service, and finds the pods of a job and of an owner;
+    --json has the same as data.
+    """
+    (made,) = fill(bed, "asked", 2)
+    number, node = (only_job(bed, made)[key] for key in ("JobId", "NodeList"))
+    wait_for(
+        lambda: _why(bed, f"node/{node}")["pods"] == f"1: default/asked-0 (job {number})",
+        "why to tell the node's pod",
+    )
+    assert _why(bed, f"node/{node}")["use"].startswith("in use"), _why(bed, f"node/{node}")
+    bed.slurm.run("scontrol", "update", f"NodeName={node}", "State=DRAIN", "Reason=bad disk")
+    wait_for(
+        lambda: "an administrator or Slurm took it out of service (bad disk)"
+        in _why(bed, f"node/{node}")["use"],
+        "why to tell who drained the node",
+    )
+    data = bed.agent.skube("why", f"node/{node}")["data"]
+    equal([row["name"] for row in data["pods"]], ["asked-0"])
+    equal((data["node"]["slurm_reason"], data["node"]["kube_state"]), ("bad disk", "Ready"))
+    bed.slurm.run("scontrol", "update", f"NodeName={node}", "State=RESUME")
+    equal(_why(bed, f"job/{number}")["this job"], f"job {number}, RUNNING, attempt 1, 1 node")
+    data = bed.agent.skube("why", f"job/{number}")["data"]
+    equal((data["job"]["id"], [r["name"] for r in data["pods"]]), (int(number), ["asked-0"]))
+    data = bed.agent.skube("why", "asked-0")["data"]
+    equal((data["pod"]["uid"], data["job"]["id"]), (uid_of(made), int(number)))
+    equal((data["node"]["name"], data["waits_for"]), (node, "nothing: it runs"))
+    bed.kube.delete("Pod", "asked-0")
+    bed.kube.wait_gone("asked-0")
+    bed.kube.create(job("owned", 3, kwok={"run": "1h"}))
+    wait_for(
+        lambda: _why(bed, "Job/owned").get("waits for", "").startswith("nothing: it runs (3 pods"),
+        "why to count the pods of the Job",
+    )
+    equal(
+        _why(bed, "job/owned")["owner"],
+        "job default/owned, 3 pods, 3 of them with a job of their own",
+    )
+    equal(len(bed.agent.skube("why", "Job/owned")["data"]["pods"]), 3)
+    bed.kube.delete("Job", "owned")
+    wait_no_live_jobs(bed)
+
+
 def _shown(bed, *words):
     """The names that skube show prints."""
     return bed.agent.skube_text("show", *words, "-o", "name").split()
@@ -376,6 +419,7 @@ def test_a_pod_causes_one_line_of_log(bed):
             ("deleting", "default/unwanted-0"),
         ],
     )
+    equal({audited[i].get("user_id") for i in (0, 2, 3)}, {"65534"}, "users of bindings, deletion")
     assert "no-such-option" in audited[1]["message"] and "cancelled" in audited[3]["message"]
     bed.kube.delete("Pod", "not-so")
 

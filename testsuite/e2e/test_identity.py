@@ -3,6 +3,8 @@
 """The Slurm user of a pod: by its namespace's name, labels or annotations, as sacct and scontrol
 show it, with associations that Slurm enforces. Nothing that a pod's author can write changes it.
 """
+import subprocess
+
 from lib import Cluster, equal, job, pod, run, wait_for
 from lib.expect import fill, job_in_state, uid_of, wait_no_live_jobs, wait_reason
 from lib.kube import ApiError
@@ -124,6 +126,70 @@ def test_rule_by_annotation(bed):
     )
     _namespace(bed, "by-number", annotations={USER_KEY: "33", ACCOUNTS_KEY: "lab"})
     _ran_as(bed, _make(bed, "by-number", "plain"), "www-data", "www-data", "lab", "normal")
+
+
+def _skube_as(bed, user, *words):
+    """skube of a user without further groups; the caller looks at the result."""
+    command = bed.slurm.program(
+        "setpriv",
+        f"--reuid={user}",
+        "--regid=nogroup",
+        "--clear-groups",
+        bed.agent.skube_program,
+        "--socket",
+        bed.dir / "control.sock",
+        *words,
+    )
+    return subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def _names(bed, user, *words):
+    shown = _skube_as(bed, user, "show", *words, "-o", "name")
+    equal(shown.returncode, 0, shown.stderr)
+    return set(shown.stdout.split())
+
+
+def _is_nothing(bed, user, *words):
+    """Others' objects get the same answer as those that do not exist."""
+    others = _skube_as(bed, user, "why", words[0])
+    no_such = _skube_as(bed, user, "why", words[1])
+    equal(others.returncode, no_such.returncode)
+    equal((others.stdout, no_such.stdout), ("", ""))
+    equal(
+        others.stderr.replace(words[0].rpartition("/")[2], "NAME"),
+        no_such.stderr.replace(words[1].rpartition("/")[2], "NAME"),
+    )
+
+
+def test_users_see_what_is_theirs(bed):
+    """A user of the controller host asks skube: own pods and jobs are shown, those of others do not
+    exist, and what tells of all users is refused. Root sees all.
+    """
+    _namespace(bed, "genes", {"department": "biology"})
+    mine = _make(bed, "genes", "mine", run_time=None)
+    others = _make(bed, "default", "others", run_time=None)
+    own, theirs = (job_in_state(bed, made, "RUNNING")["JobId"] for made in (mine, others))
+    everything = _names(bed, "root", "pods", "-A")
+    assert {"genes/mine", "default/others"} <= everything, everything
+    seen = _names(bed, "backup", "pods", "-A")
+    assert "genes/mine" in seen and not any(n.startswith("default/") for n in seen), seen
+    seen = _names(bed, "backup", "jobs", "-A")
+    assert own in seen and theirs not in seen, seen
+    told = _skube_as(bed, "backup", "why", "genes/mine")
+    assert told.returncode == 0 and f"job:       {own}," in told.stdout, told
+    equal(_skube_as(bed, "backup", "why", f"job/{own}").returncode, 0)
+    _is_nothing(bed, "backup", "default/others", "default/nobody-has-it")
+    _is_nothing(bed, "backup", f"job/{theirs}", "job/4000000")
+    for words in (["check"], ["diag"], ["nodes", "--slurm-conf"]):
+        refused = _skube_as(bed, "backup", *words)
+        assert refused.returncode != 0 and "answered only to root" in refused.stderr, refused
+    node = _skube_as(bed, "backup", "why", "node/node-0")
+    assert node.returncode != 0 and "only operators may ask" in node.stderr, node
+    assert _names(bed, "backup", "nodes")
+    for made in (mine, others):
+        _drop(bed, made)
 
 
 def test_no_rule_no_job(bed):

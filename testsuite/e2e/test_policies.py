@@ -5,14 +5,14 @@ everything else is accepted. Namespace "managed" has the label slurm-kube.io/man
 work with pods and Jobs.
 """
 import json
-import os
-import subprocess
+import signal
+import time
 
 from lib import Cluster, equal, pod, run, wait_for
-from lib.expect import fill, job_in_state, uid_of, wait_no_live_jobs
+from lib.admin import skube
+from lib.expect import fill, job_in_state, uid_of, wait_no_live_jobs, wait_reason
 from lib.kube import ApiError
-from lib.process import CACHE, SOURCE, output_of
-from lib.tap import Skip
+from lib.process import SOURCE, output_of
 
 POLICIES = [
     SOURCE / "etc" / name
@@ -451,6 +451,9 @@ class PolicyTestbed(Cluster):
         super().start_kubernetes()
         for policy in POLICIES:
             self.plane.kubectl("apply", "-f", policy)
+        words = ("manifests", "--only", "flow-control,dashboards")
+        text = output_of(*self.slurm.program(self.agent.skube_program, *words))
+        self.plane.kubectl("apply", "-f", "-", stdin=text)
         self.kube.create(
             {
                 "apiVersion": "v1",
@@ -500,22 +503,53 @@ def test_nothing_is_left(bed):
 
 
 def _teardown(bed, *options):
-    """Exit status and output of skube teardown, with the administrator's kubectl and this Slurm's
-    commands in PATH.
-    """
-    path = f"{CACHE}/k8s/bin:{bed.slurm.bin or '/usr/bin'}:{os.environ['PATH']}"
-    command = [
-        "env",
-        f"PATH={path}",
-        f"KUBECONFIG={bed.plane.kubeconfig()}",
-        *bed.slurm.program(
-            bed.agent.skube_program, "--socket", bed.dir / "control.sock", "teardown", *options
-        ),
-    ]
-    done = subprocess.run(
-        [str(c) for c in command], capture_output=True, text=True, timeout=180, check=False
-    )
+    """Exit status and output of skube teardown."""
+    done = skube(bed, "teardown", *options)
     return done.returncode, done.stdout + done.stderr
+
+
+def _forbid_bindings(name):
+    """A policy of a site that admits no binding of this pod, and its binding."""
+    group = {"apiVersion": "admissionregistration.k8s.io/v1", "metadata": {"name": name}}
+    rule = {
+        "apiGroups": [""],
+        "apiVersions": ["v1"],
+        "operations": ["CREATE"],
+        "resources": ["pods/binding"],
+    }
+    check = {"expression": f"object.metadata.name != '{name}'", "message": "not on this site"}
+    yield {
+        **group,
+        "kind": "ValidatingAdmissionPolicy",
+        "spec": {"matchConstraints": {"resourceRules": [rule]}, "validations": [check]},
+    }
+    yield {
+        **group,
+        "kind": "ValidatingAdmissionPolicyBinding",
+        "spec": {"policyName": name, "validationActions": ["Deny"]},
+    }
+
+
+def test_a_binding_that_the_site_forbids_is_not_charged(bed):
+    """The allocation is given back after a minute, and asked for again after a pause; a reload of
+    the agent ends the pause.
+    """
+    for manifest in _forbid_bindings("unwanted"):
+        bed.plane.kubectl("create", "-f", "-", stdin=json.dumps(manifest))
+    time.sleep(2)  # the API server reads new policies once a second
+    equal(_apply(bed, _pod("unwanted", kwok={"run": "10ms"})), "")
+    said = wait_reason(bed, "unwanted", "SlurmRefused", "has node")
+    assert "not on this site" in said, said
+    equal(_apply(bed, _pod("beside", kwok={"run": "10ms"})), "")
+    bed.kube.wait_phase("beside", "Succeeded")
+    job_in_state(bed, bed.kube.get("Pod", "unwanted"), "FAILED", timeout=150)
+    wait_reason(bed, "unwanted", "SlurmRefused", "queued again after a pause")
+    wait_no_live_jobs(bed)
+    for kind in ("validatingadmissionpolicybinding", "validatingadmissionpolicy"):
+        bed.plane.kubectl("delete", kind, "unwanted")
+    time.sleep(2)
+    bed.agent.daemon.signal(signal.SIGHUP)
+    bed.kube.wait_phase("unwanted", "Succeeded", timeout=20)
 
 
 def test_teardown_leaves_nothing_and_ends_nothing(bed):
@@ -523,8 +557,6 @@ def test_teardown_leaves_nothing_and_ends_nothing(bed):
     that pod has ended, it removes labels, policies and permissions. Pods may use other schedulers
     again.
     """
-    if bed.slurm.root:
-        raise Skip("kubectl is not in the chroot of this Slurm")
     fill(bed, "last", 1)
     status, said = _teardown(bed)
     equal(status, 0, said)
@@ -559,6 +591,8 @@ def test_teardown_leaves_nothing_and_ends_nothing(bed):
             "get",
             "clusterrole/slurm-kube",
             "clusterrolebinding/slurm-kube",
+            "flowschema/slurm-kube",
+            "prioritylevelconfiguration/slurm-kube",
             "namespace/slurm-kube",
             "--ignore-not-found",
             "--output",

@@ -1,17 +1,21 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
 """PrologSlurmctld: a pod is bound when the script has succeeded, and survives a script that
-fails.
+fails. EpilogSlurmctld runs once for each job that had nodes.
 """
 import time
 
 from lib import Cluster, equal, job, pod, run, wait_for
-from lib.expect import job_in_state, wait_no_live_jobs, wait_reason
+from lib.expect import job_in_state, only_job, wait_no_live_jobs, wait_reason
 
 SCRIPT = """#!/bin/sh
 echo x >> {dir}/began
 until [ -e {dir}/goes_on ]; do sleep 0.05; done
 [ "$(wc -l < {dir}/began)" -gt "$(cat {dir}/goes_on)" ]
+"""
+EPILOG = """#!/bin/sh
+echo $SLURM_JOB_ID $SLURM_JOB_UID $SLURM_JOB_NODELIST $SLURM_JOB_EXIT_CODE >> {dir}/ended
+while [ -e {dir}/stays ]; do sleep 0.05; done
 """
 
 
@@ -38,6 +42,8 @@ def test_a_pod_waits_for_the_prolog(bed):
     _failures(bed, None)
     made = bed.kube.create(pod("waits", kwok={"run": "100ms"}))
     wait_reason(bed, "waits", "SlurmPending", "PrologSlurmctld runs")
+    said = bed.agent.skube("why", "waits")["data"]
+    equal(said["waits_for"], f"PrologSlurmctld, which runs for job {said['job']['id']}")
     equal(job_in_state(bed, made, "CONFIGURING", "RUNNING")["JobState"], "CONFIGURING")
     time.sleep(1)
     assert "nodeName" not in bed.kube.get("Pod", "waits")["spec"], "bound too early"
@@ -74,6 +80,30 @@ def test_a_gang_waits_for_the_prolog(bed):
     equal(_runs(bed), 2)
 
 
+def _ends(bed):
+    ended = bed.prolog_dir / "ended"
+    return [line.split() for line in ended.read_text().splitlines()] if ended.exists() else []
+
+
+def test_the_epilog_of_a_pods_job(bed):
+    """It sees the job's user, nodes and exit status. While it runs, the job is COMPLETING, and
+    other pods run.
+    """
+    _failures(bed, 0)
+    (bed.prolog_dir / "stays").touch()
+    made = bed.kube.create(pod("epilog", kwok={"run": "10ms", "exit-code": 3}))
+    number = wait_for(lambda: only_job(bed, made), "its job")["JobId"]
+    wait_for(lambda: any(end[0] == number for end in _ends(bed)), "the script to run")
+    node = bed.kube.get("Pod", "epilog")["spec"]["nodeName"]
+    time.sleep(1)
+    assert "COMPLETING" in bed.slurm.run("scontrol", "show", "job", number), "not completing"
+    bed.kube.create(pod("beside", kwok={"run": "10ms"}))
+    bed.kube.wait_phase("beside", "Succeeded")
+    (bed.prolog_dir / "stays").unlink()
+    job_in_state(bed, made, "FAILED")
+    equal([end for end in _ends(bed) if end[0] == number], [[number, "0", node, "768"]])
+
+
 def test_no_job_is_left(bed):
     """No job of ours is left in Slurm."""
     wait_no_live_jobs(bed, 60)
@@ -87,7 +117,10 @@ class _Prolog(Cluster):
         script = self.prolog_dir / "script"
         script.write_text(SCRIPT.format(dir=self.prolog_dir))
         script.chmod(0o755)
-        self.slurm.extra += [f"PrologSlurmctld={script}"]
+        epilog = self.prolog_dir / "epilog"
+        epilog.write_text(EPILOG.format(dir=self.prolog_dir))
+        epilog.chmod(0o755)
+        self.slurm.extra += [f"PrologSlurmctld={script}", f"EpilogSlurmctld={epilog}"]
 
 
 if __name__ == "__main__":

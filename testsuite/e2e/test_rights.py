@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The agent's permissions in Kubernetes, compared with the API server's audit log: after a run that
 uses every feature, each permission of etc/rbac.yaml has been used, and no other was requested. A
-permission that is missing or superfluous fails here until src/agent/kube/rights.cc is corrected.
+permission that is missing or superfluous fails here until src/manifests/rights.cc is corrected.
 """
 import json
 import os

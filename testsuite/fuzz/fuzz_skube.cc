@@ -9,6 +9,7 @@
 #include "src/agent/ctl/server.h"
 #include "src/codec/json.h"
 #include "src/skube/list.h"
+#include "src/skube/top.h"
 #include "src/skube/views.h"
 #include "testsuite/fuzz/fuzz.h"
 
@@ -50,7 +51,8 @@ void check_reply(std::string_view text)
 	json_object *object = reply->get();
 	for (const std::string &view : {skube::ping_view(object), skube::check_view(object),
 		     skube::slurm_conf_view(object), skube::diag_view(object),
-		     skube::why_view(object)})
+		     skube::why_view(object),
+		     skube::top_page({.now = object, .before = object, .seconds = 1}, {})})
 		MUST(is_printable(view, "\n"));
 	(void)skube::all_checks_passed(object);
 	check_lists(object);
@@ -61,7 +63,7 @@ class Peer
 {
       public:
 	Peer()
-	    : server_(loop_, [](json_object *request, const ctl::Reply &answer) {
+	    : server_(loop_, [](json_object *request, const ctl::Peer &, const ctl::Reply &answer) {
 		      answer(codec::to_text(request));
 	      })
 	{

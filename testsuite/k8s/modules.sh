@@ -74,3 +74,13 @@ kubernetes_ldflags() {
 		"-X $v.gitTreeState=clean -X $v.gitCommit=module" \
 		"-X $v.buildDate=1970-01-01T00:00:00Z -X k8s.io/client-go/pkg/version.gitVersion=$1"
 }
+
+# Without the last four values helm takes every cluster that it does not ask for Kubernetes 1.20.
+helm_ldflags() {
+	local h=helm.sh/helm/v3 minor package
+	minor=$(sed -n 's,^\s*k8s\.io/client-go v0\.\([0-9]*\)\..*,\1,p' "$SRC/helm/go.mod")
+	echo "-s -w -X $h/internal/version.version=$1"
+	for package in $h/pkg/chartutil $h/pkg/lint/rules; do
+		echo "-X $package.k8sVersionMajor=1 -X $package.k8sVersionMinor=$minor"
+	done
+}

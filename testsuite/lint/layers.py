@@ -13,11 +13,15 @@ RULES = {
     "base": (("src/base/",), ()),
     "core": (("src/base/", "src/core/"), ()),
     "codec": (("src/base/", "src/core/", "src/codec/"), ("json-c/",)),
+    "manifests": (("src/base/", "src/core/", "src/manifests/"), ()),
     "agent": (
-        ("src/base/", "src/core/", "src/codec/", "src/agent/"),
-        ("json-c/", "curl/", "yaml.h", "jwt.h", "systemd/", "slurm/"),
+        ("src/base/", "src/core/", "src/codec/", "src/manifests/", "src/agent/"),
+        ("json-c/", "curl/", "yaml.h", "jwt.h", "systemd/", "slurm/", "microhttpd.h"),
     ),
-    "skube": (("src/base/", "src/codec/", "src/core/", "src/skube/"), ("json-c/", "yaml.h")),
+    "skube": (
+        ("src/base/", "src/codec/", "src/core/", "src/manifests/", "src/skube/"),
+        ("json-c/", "yaml.h"),
+    ),
     "plugins": (("src/base/", "src/core/", "src/codec/", "src/plugins/"), ("json-c/",)),
 }
 # folders of src/core, each of which may include itself and those before it
@@ -37,7 +41,7 @@ IMPURE = re.compile(
     r"^(sys/|unistd\.h|fcntl\.h|pthread\.h|netinet/|arpa/|poll\.h|fstream|iostream|thread|mutex"
     r"|condition_variable|filesystem|ctime|time\.h)"
 )
-PURE = ("core", "codec")
+PURE = ("core", "codec", "manifests")
 # headers that are valid C, too, so that a seam may include them
 BOTH = ("src/base/slurm_versions.h",)
 LIBRARIES = ("json-c/", "curl/", "yaml.h", "jwt.h", "systemd/", "slurm/", "microhttpd.h")

@@ -9,7 +9,8 @@ The lint reads documents, manual pages, C, C++, Python and scripts: the files th
 without git all files of the tree. A path from the top (src/core/world/state.h) must exist wherever
 it occurs. In documents and comments, a path from a folder of src (core/world/state) and a file name
 with or without its folder (world/state.h, state.h) must exist, too. "*" and words in capitals
-(test_NAME.py) match anything; programs that a build creates count as existing.
+(test_NAME.py) match anything; programs and included
+files that a build creates count as existing.
 """
 import io
 import os
@@ -173,11 +174,13 @@ class Tree:
         return {str(folder) for name in self.files for folder in PurePosixPath(name).parents}
 
     def _built(self):
-        """The programs named in the makefile fragments."""
+        """The programs and included files that the makefile fragments make."""
         for name in self.files:
             lines = self.text(name).split("\n") if name.endswith(".mk") else []
             for line in lines:
                 yield from line.split()[2:] if "_PROGRAMS +=" in line else []
+                made = re.match(r"%D%/(\S+\.inc):", line)
+                yield from [str(PurePosixPath(name).with_name(made.group(1)))] if made else []
 
     def has_section(self, page, number):
         pages = (n for n in self.files if n == page or n.endswith("/" + page))

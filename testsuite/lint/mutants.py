@@ -24,7 +24,7 @@ def blocks():
 
 def fault(lines):
     file = next(line[5:] for line in lines if line.startswith("file "))
-    wanted = "\n".join(line[1:] for line in lines if line.startswith("-"))
+    wanted = "".join(line[1:] + "\n" for line in lines if line.startswith("-"))
     if not (TOP / file).exists():
         return f"there is no {file}"
     count = (TOP / file).read_text(encoding="utf-8").count(wanted)

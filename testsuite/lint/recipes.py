@@ -97,9 +97,11 @@ def figures():
 
 def skube():
     """Verbs and options of skube are documented and completed, and its views are fuzzed."""
-    replies, options = read("src/agent/replies.cc"), read("src/skube/options.cc")
-    verbs = re.findall(r'wanted == "(\w+)"', replies) + re.findall(
-        r'\{"(\w+)", \w+\}', between("src/agent/replies.cc", "constexpr Verb k_verbs", "}")
+    options = read("src/skube/options.cc")
+    verbs = re.findall(
+        r'^\t\{"(\w+)", (?:true|false),',
+        between("src/agent/replies.cc", "constexpr Verb k_verbs", "}"),
+        re.M,
     )
     commands = re.findall(r'^\t"  ([a-z]+)', options, re.M)
     shown = re.search(r'^\t"  show ([a-z|]+)', options, re.M).group(1).split("|")

@@ -14,11 +14,12 @@ import os
 import re
 import sys
 
-PROGRAMS = "scontrol|systemctl|kubectl|skube|sacctmgr|slurmkubed"
+PROGRAMS = "scontrol|systemctl|kubectl|helm|skube|sacctmgr|slurmkubed"
 # commands that only read, and names of programs and files without a command
 HARMLESS = re.compile(
     r"^(kubectl (describe|get|annotate$|apply$|create token$|--kubeconfig \S+ auth whoami$)"
-    r"|scontrol (show|requeue$)|skube (check|diag|explain|help|ping|show|why)\b"
+    r"|scontrol (show|requeue$)|skube: "
+    r"|skube (check|diag|explain|help|logs|manifests|ping|show|version|why)\b"
     r"|systemctl status|\w+$|[\w.]+yaml$)"
 )
 UNIT = "systemd's part: no test has systemd; what the unit starts and reloads is tested"
@@ -47,24 +48,27 @@ TESTED = [
         "testsuite/e2e/test_nodes.py",
         '"State=DOWN"',
     ),
-    (r"scontrol delete NodeName=…", "testsuite/component/skube/test_skube.py", "delete"),
+    (r"scontrol delete NodeName=…", "testsuite/component/skube/test_teardown.py", "delete"),
     (r"sacctmgr add user \S+ account=\S+", "testsuite/e2e/test_identity.py", "sacctmgr add user"),
     (r"sacctmgr modify user \S+ set qos\+=\S+", "testsuite/e2e/test_identity.py", "qos+="),
     (r"kubectl cordon", "testsuite/e2e/test_nodes.py", '"cordon"'),
     (r"kubectl label node\b.*", "testsuite/e2e/test_nodes.py", '"slurm-kube.io/managed": "true"'),
     (r"kubectl taint node\b.*", "testsuite/e2e/test_nodes.py", '"taint", "node"'),
     (r"kubectl label namespace .*", "testsuite/e2e/test_policies.py", "managed"),
-    (r"kubectl apply -f rbac.yaml", "testsuite/e2e/test_rights.py", "rbac"),
+    (
+        r"kubectl apply -k contribs/kustomize",
+        "testsuite/e2e/test_installed_objects.py",
+        '"apply", "-k"',
+    ),
+    (
+        r"skube manifests( --only \S+)? \| kubectl apply -f -",
+        "testsuite/e2e/test_installed_objects.py",
+        '"apply", *options, "-f", "-"',
+    ),
     (
         r"kubectl apply -f example-pod.yaml --namespace NAMESPACE",
         "testsuite/e2e/test_kubelet.py",
         "example-pod.yaml",
-    ),
-    (r"kubectl apply -f polic.*", "testsuite/e2e/test_policies.py", "polic"),
-    (
-        r"slurmkubed --print-(rbac|policies|scheduler-name-policy)( > \S+)?",
-        "testsuite/e2e/test_policies.py",
-        "--print-policies",
     ),
     (r"slurmkubed --check-config", "testsuite/unit/test_config.cc", "try_config("),
     (
@@ -72,8 +76,37 @@ TESTED = [
         "testsuite/e2e/test_nodes.py",
         '"--slurm-conf", "--output"',
     ),
-    (r"skube kubeconfig", "testsuite/component/skube/test_skube.py", "test_kubeconfig"),
-    (r"skube teardown( --apply)?", "testsuite/component/skube/test_skube.py", "test_teardown"),
+    (
+        r"skube kubeconfig( --account NAMESPACE/NAME)?",
+        "testsuite/component/skube/test_site_files.py",
+        "test_kubeconfig",
+    ),
+    (
+        r"skube drain NODE --reason TEXT",
+        "testsuite/e2e/test_skube.py",
+        '"drain", node, "--reason", "new disk"',
+    ),
+    (r"helm install slurm-kube \S+", "testsuite/e2e/test_chart.py", '"install", RELEASE, CHART'),
+    (
+        r"skube nodes --slurm-conf >> /etc/slurm/slurm.conf|skube selftest"
+        r"|systemctl restart slurmctld slurmkubed",
+        "testsuite/packages/test_first_day",
+        "quick_start",
+    ),
+    (r"skube top", "testsuite/e2e/test_skube.py", '_fine(bed, "top")'),
+    (r"skube resume NODE", "testsuite/e2e/test_skube.py", '_fine(bed, "resume", node)'),
+    (r"scontrol hold", "testsuite/e2e/test_skube.py", '"scontrol", "hold"'),
+    (
+        r"skube selftest (-n|--namespace) \w+",
+        "testsuite/e2e/test_selftest.py",
+        '_selftest(bed, "-n", "strict"',
+    ),
+    (
+        r"kubectl delete pods -l app.kubernetes.io/name=skube-selftest",
+        "testsuite/e2e/test_selftest.py",
+        '"delete", "pods", "-l", LABEL',
+    ),
+    (r"skube teardown( --apply)?", "testsuite/component/skube/test_teardown.py", "test_teardown"),
     (
         r"systemctl (restart|reload|edit|enable --now|disable --now) (slurmctld|slurmkubed)",
         None,

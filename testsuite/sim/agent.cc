@@ -63,6 +63,12 @@ void Agent::start()
 	tick(life_);
 }
 
+void Agent::reload()
+{
+	if (world_ && stage_.plant != Plant::endless_hold)
+		world_->observe(core::SettingsSet{settings()});
+}
+
 void Agent::kill()
 {
 	if (!world_)

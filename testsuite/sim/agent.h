@@ -27,6 +27,7 @@ class Agent
 	void freeze(Micros until);
 	using PodLookup = sim::PodLookup; /* the setting applies to later lives */
 	void set_sight(PodLookup sight);
+	void reload();
 	void see_again(); /* restarts the agent if its view was wrong */
 	[[nodiscard]] bool is_alive() const { return world_ != nullptr; }
 	[[nodiscard]] const core::World &world() const { return *world_; }

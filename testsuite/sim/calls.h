@@ -22,6 +22,8 @@ class Api
 	void call(std::uint64_t key, std::function<Status()> effect,
 		std::function<void(const Status &)> done);
 	Micros away_until = 0, trouble_until = 0, stalled_until = 0;
+	Micros bindings_refused_until = 0;
+	Error binding_error{Errc::denied, ""};
 	[[nodiscard]] bool is_away() const { return stage_.now() < away_until; }
 
       private:

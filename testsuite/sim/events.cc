@@ -227,6 +227,12 @@ void Simulation::happen_to_api(const Event &event)
 	case Kind::api_stall:
 		api_.stalled_until = stage_.now() + span(event, k_second, 30 * k_second);
 		return;
+	case Kind::refuse_bindings:
+		api_.bindings_refused_until = stage_.now() + span(event, k_second, 150 * k_second);
+		api_.binding_error = event.number % 2 == 0
+			? Error{Errc::denied, "403: a policy"}
+			: Error{Errc::io, "500: a webhook does not answer"};
+		return;
 	case Kind::break_watch:
 		return pods ? agent.pods.interrupt() : agent.nodes.interrupt();
 	case Kind::expire_watch:

@@ -48,6 +48,7 @@ constexpr std::array<Row, k_kinds> k_rows{{
 	{Kind::api_away, 4, "the API server is away"},
 	{Kind::api_trouble, 12, "the API server answers badly"},
 	{Kind::api_stall, 4, "the API server stalls"},
+	{Kind::refuse_bindings, 3, "bindings are refused"},
 	{Kind::break_watch, 20, "a watch breaks"},
 	{Kind::expire_watch, 10, "a watch expires"},
 	{Kind::slow_watch, 12, "a watch is slow"},

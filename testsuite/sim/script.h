@@ -45,8 +45,9 @@ enum class Kind {
 	label_all,
 	/* the API server */
 	api_away,
-	api_trouble, /* requests fail in every possible way */
-	api_stall,   /* requests wait; some take effect after the client has given up */
+	api_trouble,     /* requests fail in every possible way */
+	api_stall,       /* requests wait; some take effect after the client has given up */
+	refuse_bindings, /* by a policy or a webhook that is broken, for some time */
 	break_watch,
 	expire_watch, /* 410: list again */
 	slow_watch,

@@ -86,6 +86,8 @@ void ModelKube::post_binding(const kube::BindPod &bind, const kube::Done &done)
 	if (models_.stage.plant == Plant::no_uid)
 		request.uid.clear();
 	const auto post = [models = models_, request, agent = life_.agent] {
+		if (models.stage.now() < models.api.bindings_refused_until)
+			return Status(models.api.binding_error);
 		const bool leads = models.slurm.leader() == agent;
 		return models.kube.bind(request, leads ? Binder::agent : Binder::foreigner);
 	};

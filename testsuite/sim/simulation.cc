@@ -73,6 +73,7 @@ void Simulation::calm_down()
 	stage_.tell([] { return "--- faults are over ---"; });
 	stage_.calm = true;
 	api_.away_until = api_.trouble_until = api_.stalled_until = 0;
+	api_.bindings_refused_until = 0;
 	slurm_.refuse_until = slurm_.full_until = rpc_.answers_lost_until = 0;
 	slurm_.slow_link(0);
 	for (auto &agent : agents_) {
@@ -80,6 +81,7 @@ void Simulation::calm_down()
 		agent->nodes.slow_down(0);
 		agent->see_again();
 		agent->start();
+		agent->reload(); /* otherwise pauses after refusals last for up to an hour */
 	}
 	for (auto &[name, node] : kube_.nodes) {
 		if ((!is_dark_ || starts_gangs_) && node.exists && !node.kubelet_up)

@@ -1,4 +1,9 @@
 # unit tests of agent
+check_PROGRAMS += testsuite/unit/test_user_rates
+TESTS += testsuite/unit/test_user_rates
+testsuite_unit_test_user_rates_SOURCES = %D%/test_user_rates.cc
+testsuite_unit_test_user_rates_LDADD = libcheck.la libagent.la libcodec.la libcore.la libbase.la
+
 check_PROGRAMS += testsuite/unit/test_config
 TESTS += testsuite/unit/test_config
 testsuite_unit_test_config_SOURCES = %D%/test_config.cc
@@ -14,3 +19,8 @@ TESTS += testsuite/unit/test_sources
 testsuite_unit_test_sources_SOURCES = %D%/test_sources.cc
 testsuite_unit_test_sources_CPPFLAGS = $(AM_CPPFLAGS) $(CURL_CFLAGS) $(SLURM_CPPFLAGS)
 testsuite_unit_test_sources_LDADD = libcheck.la libagent.la libcodec.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_slurm_metrics
+TESTS += testsuite/unit/test_slurm_metrics
+testsuite_unit_test_slurm_metrics_SOURCES = %D%/test_slurm_metrics.cc
+testsuite_unit_test_slurm_metrics_LDADD = libcheck.la libagent.la libcodec.la libcore.la libbase.la

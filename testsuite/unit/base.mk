@@ -18,3 +18,23 @@ check_PROGRAMS += testsuite/unit/test_programs
 TESTS += testsuite/unit/test_programs
 testsuite_unit_test_programs_SOURCES = %D%/test_programs.cc
 testsuite_unit_test_programs_LDADD = libcheck.la libskube.la libcodec.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_selftest
+TESTS += testsuite/unit/test_selftest
+testsuite_unit_test_selftest_SOURCES = %D%/test_selftest.cc
+testsuite_unit_test_selftest_LDADD = libcheck.la libskube.la libcodec.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_top
+TESTS += testsuite/unit/test_top
+testsuite_unit_test_top_SOURCES = %D%/test_top.cc
+testsuite_unit_test_top_LDADD = libcheck.la libskube.la libcodec.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_skube_nodes
+TESTS += testsuite/unit/test_skube_nodes
+testsuite_unit_test_skube_nodes_SOURCES = %D%/test_skube_nodes.cc
+testsuite_unit_test_skube_nodes_LDADD = libcheck.la libskube.la libcodec.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_skube_targets
+TESTS += testsuite/unit/test_skube_targets
+testsuite_unit_test_skube_targets_SOURCES = %D%/test_skube_targets.cc
+testsuite_unit_test_skube_targets_LDADD = libcheck.la libskube.la libcodec.la libcore.la libbase.la

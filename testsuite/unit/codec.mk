@@ -1,4 +1,8 @@
 # unit tests of src/codec
+check_PROGRAMS += testsuite/unit/test_metrics_text
+TESTS += testsuite/unit/test_metrics_text
+testsuite_unit_test_metrics_text_SOURCES = %D%/test_metrics_text.cc
+testsuite_unit_test_metrics_text_LDADD = libcheck.la libcodec.la libcore.la libbase.la
 check_PROGRAMS += testsuite/unit/test_json
 TESTS += testsuite/unit/test_json
 testsuite_unit_test_json_SOURCES = %D%/test_json.cc

@@ -1,5 +1,10 @@
 # unit tests of core
 
+check_PROGRAMS += testsuite/unit/test_census
+TESTS += testsuite/unit/test_census
+testsuite_unit_test_census_SOURCES = %D%/test_census.cc
+testsuite_unit_test_census_LDADD = libcheck.la libcore.la libbase.la
+
 check_PROGRAMS += testsuite/unit/test_reconcile
 TESTS += testsuite/unit/test_reconcile
 testsuite_unit_test_reconcile_SOURCES = %D%/test_reconcile.cc
@@ -226,6 +231,11 @@ testsuite_unit_test_world_component_lives_SOURCES = \
 	%D%/test_world_component_lives.cc
 testsuite_unit_test_world_component_lives_LDADD = libcheck.la libcore.la libbase.la
 
+check_PROGRAMS += testsuite/unit/test_world_evictions
+TESTS += testsuite/unit/test_world_evictions
+testsuite_unit_test_world_evictions_SOURCES = %D%/test_world_evictions.cc %D%/world_stage.h
+testsuite_unit_test_world_evictions_LDADD = libcheck.la libcore.la libbase.la
+
 check_PROGRAMS += testsuite/unit/test_world_hold
 TESTS += testsuite/unit/test_world_hold
 testsuite_unit_test_world_hold_SOURCES = \
@@ -238,3 +248,49 @@ check_PROGRAMS += testsuite/unit/test_selection
 TESTS += testsuite/unit/test_selection
 testsuite_unit_test_selection_SOURCES = %D%/test_selection.cc
 testsuite_unit_test_selection_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_world_asked_ends
+TESTS += testsuite/unit/test_world_asked_ends
+testsuite_unit_test_world_asked_ends_SOURCES = \
+	%D%/end_stage.h \
+	%D%/gang_stage.h \
+	%D%/unlike_stage.h \
+	%D%/world_stage.h \
+	%D%/test_world_asked_ends.cc
+testsuite_unit_test_world_asked_ends_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_world_late_ends
+TESTS += testsuite/unit/test_world_late_ends
+testsuite_unit_test_world_late_ends_SOURCES = \
+	%D%/end_stage.h \
+	%D%/gang_stage.h \
+	%D%/unlike_stage.h \
+	%D%/test_world_late_ends.cc
+testsuite_unit_test_world_late_ends_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_world_slow_bindings
+TESTS += testsuite/unit/test_world_slow_bindings
+testsuite_unit_test_world_slow_bindings_SOURCES = \
+	%D%/end_stage.h \
+	%D%/gang_stage.h \
+	%D%/place_stage.h \
+	%D%/test_world_slow_bindings.cc
+testsuite_unit_test_world_slow_bindings_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_world_failed_bindings
+TESTS += testsuite/unit/test_world_failed_bindings
+testsuite_unit_test_world_failed_bindings_SOURCES = \
+	%D%/gang_stage.h \
+	%D%/place_stage.h \
+	%D%/test_world_failed_bindings.cc
+testsuite_unit_test_world_failed_bindings_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_world_pod_groups
+TESTS += testsuite/unit/test_world_pod_groups
+testsuite_unit_test_world_pod_groups_SOURCES = %D%/gang_stage.h %D%/test_world_pod_groups.cc
+testsuite_unit_test_world_pod_groups_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_world_gang_sizes
+TESTS += testsuite/unit/test_world_gang_sizes
+testsuite_unit_test_world_gang_sizes_SOURCES = %D%/gang_stage.h %D%/test_world_gang_sizes.cc
+testsuite_unit_test_world_gang_sizes_LDADD = libcheck.la libcore.la libbase.la

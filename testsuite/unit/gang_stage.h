@@ -77,6 +77,19 @@ struct GangStage {
 		return world.take_actions(now);
 	}
 
+	/* The same, after look-ups have been answered: none of the pods is bound. */
+	std::vector<World::PodAction> take_unbound()
+	{
+		auto actions = take();
+		for (const auto &[uid, action] : actions) {
+			if (std::holds_alternative<LookUp>(action))
+				world.answer(core::LookUpAnswered{uid, PodLookup::unbound}, now);
+		}
+		for (World::PodAction &next : take())
+			actions.push_back(std::move(next));
+		return actions;
+	}
+
 	[[nodiscard]] SlurmJob running(std::vector<NodeAllocation> on, std::uint32_t attempt = 1,
 		std::uint32_t id = 7) const
 	{

@@ -2,6 +2,7 @@
 #include "src/agent/config.h"
 #include "src/agent/config_trial.h"
 #include "src/agent/identity.h"
+#include "src/base/owned.h"
 #include "testsuite/unit/check.h"
 
 #include <algorithm>
@@ -99,6 +100,9 @@ limits:
   late_pods_seconds: 72
   components_wait_seconds: 75
   claim_wait_seconds: 80
+metrics:
+  listen: "[::]:9000"
+  public: true
 default_time_limit_minutes: 60
 log_level: debug
 )";
@@ -150,6 +154,7 @@ void every_key_is_read()
 	others.user = "root";
 	wanted.identity = {500, {physics, annotated, others}};
 	wanted.limits = {64, 0, 5, 7, 70, 72, 75, 80, 40, 120, 90};
+	wanted.metrics = {.listen = "[::]:9000", .token_file = "", .is_public = true};
 	wanted.default_time_limit_minutes = 60;
 	wanted.log_level = LogLevel::debug;
 	CHECK(loaded.config == wanted);
@@ -169,7 +174,7 @@ void unknown_keys_name_line_and_choices()
 		"f:2: 'clutser' is not a key here; known are cluster, scheduler_name, kubeconfig, "
 		"slurm, partition, plugin_socket, "
 		"control_socket, nodes, gres, identity, priority_classes, limits, "
-		"default_time_limit_minutes, log_level, log_format, audit_log");
+		"metrics, default_time_limit_minutes, log_level, log_format, audit_log");
 	CHECK_EQUAL(error_of("slurm:\n  worker: 1\n"),
 		"f:2: slurm: 'worker' is not a key here; known are conf, workers");
 	CHECK_EQUAL(error_of("identity:\n rules:\n - namespace: a\n   user: root\n   uid: 1\n"),
@@ -349,6 +354,47 @@ void broken_and_hostile_yaml_is_refused()
 		std::string::npos);
 }
 
+/* The default serves whoever is on the host; more must be asked for. */
+void metrics_beyond_loopback_need_a_token_or_consent()
+{
+	char name[] = "/tmp/slurm-kube-token.XXXXXX";
+	const UniqueFd file(mkstemp(name));
+	const std::string token = std::string("token_file: ") + name,
+			  empty = error_of("metrics: {" + token + "}");
+	CHECK(empty.find("is empty: write a token into it") != std::string::npos);
+	std::ofstream(name) << "secret\n";
+	const std::string beyond = "is beyond loopback", no_address = "is not a numeric address",
+			  missing = "metrics.token_file: ";
+	const struct {
+		std::string keys, part;
+	} rows[] = {
+		{"listen: ''", ""},
+		{"listen: 127.0.0.1:1", ""},
+		{"listen: 127.9.9.9:65535", ""},
+		{"listen: '[::1]:9818'", ""},
+		{"listen: 0.0.0.0:9818", beyond},
+		{"listen: 10.0.0.1:9818", beyond},
+		{"listen: '[::]:9818'", beyond},
+		{"listen: '[::]:9818', " + token, ""},
+		{"listen: 0.0.0.0:9818, public: true", ""},
+		{"listen: 127.0.0.1", no_address},
+		{"listen: 127.0.0.1:0", no_address},
+		{"listen: 127.0.0.1:65536", no_address},
+		{"listen: 127.0.0.1:98x", no_address},
+		{"listen: localhost:9818", no_address},
+		{"listen: '::1:9818'", no_address},
+		{"listen: ':9818'", no_address},
+		{"token_file: /nonexistent/token", missing},
+	};
+	for (const auto &row : rows) {
+		const std::string text = error_of("metrics: {" + row.keys + "}");
+		(void)check::record(
+			row.part.empty() ? text.empty() : text.find(row.part) != std::string::npos,
+			row.keys.c_str(), __FILE__, __LINE__, text);
+	}
+	(void)unlink(name);
+}
+
 /* Each of these configurations parses without an error, but the agent could not connect with it. */
 void credentials_that_cannot_be_read_are_found_before_the_start()
 {
@@ -392,8 +438,8 @@ void a_file_that_is_not_there_is_an_error()
 	CHECK_EQUAL(load_config("/nonexistent/file").errors.size(), 1U);
 }
 
-/* The example file marks commented-out settings by "#" without a space. slurm.conf is left out,
- * because not every machine has one. */
+/* The example file marks commented-out settings by "#" without a space. slurm.conf and the token
+ * are left out, because not every machine has them. */
 std::string with_all_settings(const std::string &example)
 {
 	std::istringstream lines(example);
@@ -401,7 +447,8 @@ std::string with_all_settings(const std::string &example)
 	for (std::string line; std::getline(lines, line);) {
 		const bool setting = line.size() > 1 && line[0] == '#' &&
 			(line[1] != ' ' || line.rfind("#  ", 0) == 0);
-		if (setting && line.find("slurm.conf") == std::string::npos)
+		if (setting && line.find("slurm.conf") == std::string::npos &&
+			line.find("token_file") == std::string::npos)
 			all += line.substr(1);
 		all += "\n";
 	}
@@ -486,6 +533,7 @@ int main()
 			TEST(group_may_stand_before_user),
 			TEST(all_errors_are_told_in_the_order_of_lines),
 			TEST(broken_and_hostile_yaml_is_refused),
+			TEST(metrics_beyond_loopback_need_a_token_or_consent),
 			TEST(credentials_that_cannot_be_read_are_found_before_the_start),
 			TEST(a_file_that_is_not_there_is_an_error),
 			TEST(the_example_shows_every_key_and_its_default),

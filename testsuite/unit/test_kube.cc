@@ -5,12 +5,12 @@
  */
 #include "src/agent/kube/client.h"
 #include "src/agent/kube/files.h"
-#include "src/agent/kube/rights.h"
 #include "src/agent/kube/token.h"
 #include "src/agent/kube/token_renewal.h"
 #include "src/agent/kube/writes.h"
 #include "src/agent/kube/yaml_text.h"
 #include "src/core/model/names.h"
+#include "src/manifests/rights.h"
 #include "testsuite/unit/check.h"
 
 #include <cstdlib>
@@ -97,11 +97,11 @@ void the_manifest_of_rights_is_what_the_code_needs()
 	const char *top = std::getenv("srcdir"); // NOLINT(concurrency-mt-unsafe): one thread
 	const auto file = read_small_file(std::string(top ? top : ".") + "/etc/rbac.yaml");
 	REQUIRE(file.ok());
-	CHECK_EQUAL(*file == rbac_manifest()
+	CHECK_EQUAL(*file == manifests::rbac_manifest()
 			? ""
-			: "etc/rbac.yaml is old: slurmkubed --print-rbac > etc/rbac.yaml",
+			: "etc/rbac.yaml is old: run contribs/generate-manifests",
 		"");
-	for (const NeededRight &right : needed_rights()) {
+	for (const manifests::NeededRight &right : manifests::needed_rights()) {
 		CHECK(std::string(right.verb) != "*" && std::string(right.resource) != "*" &&
 			std::string(right.group) != "*");
 		CHECK(std::string(right.resource) != "secrets" && *right.why);

@@ -5,16 +5,17 @@
  * the scheduler's name are those for the default name.
  */
 #include "src/agent/kube/files.h"
-#include "src/agent/kube/option_policy.h"
-#include "src/agent/kube/policies.h"
 #include "src/core/model/names.h"
+#include "src/manifests/option_policy.h"
+#include "src/manifests/policies.h"
 #include "testsuite/unit/check.h"
 
 #include <cstdlib>
 #include <regex>
 
 using namespace slurmkube;
-using namespace slurmkube::kube;
+using namespace slurmkube::manifests;
+using kube::read_small_file;
 
 namespace
 {
@@ -131,13 +132,12 @@ void the_installed_policies_are_for_the_default_name()
 	REQUIRE(file.ok() && filling.ok());
 	CHECK_EQUAL(*file == policies(names::k_default_scheduler_name)
 			? ""
-			: "etc/policies.yaml is old: slurmkubed --print-policies > "
-			  "etc/policies.yaml",
+			: "etc/policies.yaml is old: run contribs/generate-manifests",
 		"");
 	CHECK_EQUAL(*filling == scheduler_name_policy(names::k_default_scheduler_name)
 			? ""
-			: "etc/policy-scheduler-name.yaml is old: slurmkubed "
-			  "--print-scheduler-name-policy",
+			: "etc/policy-scheduler-name.yaml is old: run "
+			  "contribs/generate-manifests",
 		"");
 }
 
@@ -164,8 +164,8 @@ void the_installed_policy_is_what_the_table_says()
 	const auto file = installed("policy-options.yaml");
 	REQUIRE(file.ok());
 	CHECK_EQUAL(*file == options_policy() ? ""
-					      : "etc/policy-options.yaml is old: slurmkubed "
-						"--print-options-policy > etc/policy-options.yaml",
+					      : "etc/policy-options.yaml is old: run "
+						"contribs/generate-manifests",
 		"");
 }
 

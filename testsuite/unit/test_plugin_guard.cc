@@ -253,6 +253,15 @@ void a_marker_never_changes_hands()
 		.new_admin_comment = wrong,
 		.is_admin = true}));
 	CHECK(!passes(Change{.caller = k_owner, .new_admin_comment = good, .is_admin = true}));
+	/* An operator: the same job, but agents would take its end for their own. */
+	core::Marker given_up = marker();
+	given_up.given_up = true;
+	const std::string told = codec::marker_to_text(given_up);
+	CHECK(passes(Change{.caller = 0, .marker = {good, {}}, .new_admin_comment = told}));
+	CHECK(!passes(Change{.caller = k_owner,
+		.marker = {good, {}},
+		.new_admin_comment = told,
+		.is_admin = true}));
 }
 
 /* Slurm does not let job owners write this field. It comes from a script, and Slurm would refuse

@@ -275,6 +275,128 @@ void a_member_tells_of_the_job_of_its_gang()
 	CHECK_EQUAL(line(w, "waits for"), "Slurm's queue: Resources");
 }
 
+void an_allocated_pod_tells_of_prolog_and_claims()
+{
+	World w = world();
+	SlurmJob j = job(JobState::running);
+	j.configuring = true;
+	w.observe(JobSeen{j}, at(1));
+	CHECK_EQUAL(line(w, "waits for"), "PrologSlurmctld, which runs for job 12");
+	Pod p = pod();
+	p.constraints.claims = {{"c", false}};
+	World with_claim = world(p);
+	CHECK(has(line(with_claim, "waits for"), "its volume claims: "));
+	with_claim.observe(JobSeen{job(JobState::running)}, at(1));
+	CHECK(has(line(with_claim, "waits for"), "its volume claims: "));
+	with_claim.observe(ClassSeen{{"late", "uid-late", "csi.example.com", true, {}}});
+	with_claim.observe(ClassesListed{{"uid-late"}});
+	with_claim.observe(VolumesListed{{}});
+	Claim claim;
+	claim.id = {"lab", "c"};
+	claim.uid = "uid-c";
+	claim.storage_class = "late";
+	with_claim.observe(ClaimSeen{claim}, at(1));
+	with_claim.observe(ClaimsListed{{"uid-c"}});
+	CHECK_EQUAL(line(with_claim, "waits for"), "volume claim c to be bound for node n1");
+}
+
+std::string of(const std::vector<WhyLine> &lines, const char *about)
+{
+	std::string all;
+	for (const WhyLine &one : lines) {
+		if (one.about == about)
+			all += (all.empty() ? "" : " | ") + one.text;
+	}
+	return all;
+}
+
+void a_node_tells_whether_slurm_uses_it()
+{
+	World w = world();
+	CHECK(why_node(w, "n2").empty());
+	CHECK(has(of(why_node(w, "n1"), "use"), "in use"));
+	CHECK_EQUAL(of(why_node(w, "n1"), "kubernetes"), "Ready");
+	CHECK_EQUAL(of(why_node(w, "n1"), "slurm"), "IDLE, 8 CPUs, 16384 MiB");
+	CHECK_EQUAL(of(why_node(w, "n1"), "pods"), "0");
+	struct {
+		const char *reason, *said;
+	} const rows[] = {
+		{"slurm-kube: cordoned",
+			"this agent took it out of service (slurm-kube: cordoned)"},
+		{"bad disk", "an administrator or Slurm took it out of service (bad disk)"},
+		{"", "without a reason"},
+	};
+	for (const auto &row : rows) {
+		SlurmNode node = w.state().slurm_nodes.at("n1");
+		node.drain = true;
+		node.reason = row.reason;
+		w.observe(SlurmNodeSeen{node});
+		CHECK(has(of(why_node(w, "n1"), "use"), row.said));
+		CHECK(has(of(why_node(w, "n1"), "slurm"), "IDLE+DRAIN"));
+	}
+	w.observe(SlurmNodeGone{"n1"});
+	CHECK(has(of(why_node(w, "n1"), "use"), "Slurm has no record"));
+}
+
+void a_node_tells_which_pods_are_there_and_which_avoid_it()
+{
+	World w = world();
+	Pod there = pod();
+	there.uid = {"u-2"};
+	there.name = "q";
+	there.node_name = "n1";
+	there.phase = PodPhase::running;
+	w.observe(PodSeen{there}, at(1));
+	CHECK_EQUAL(of(why_node(w, "n1"), "pods"), "1: lab/q (no job)");
+	CHECK_EQUAL(of(why_node(w, "n1"), "avoided by"), "");
+	Pod choosy = pod();
+	choosy.constraints.node_selector = {{"disk", "ssd"}};
+	w.observe(PodSeen{choosy}, at(1));
+	const std::string avoided = of(why_node(w, "n1"), "avoided by");
+	CHECK(has(avoided, "1 waiting pods, for example lab/p: the node ") && has(avoided, "disk"));
+	KubeNode node = w.state().kube_nodes.at("n1");
+	node.taints = {{"gpu", "only", "NoSchedule"}};
+	w.observe(NodeSeen{node}, at(1));
+	CHECK_EQUAL(of(why_node(w, "n1"), "taints"),
+		"gpu=only:NoSchedule, which no pod of Slurm tolerates");
+}
+
+void an_owner_and_a_job_tell_of_their_pods()
+{
+	World w = world_of_gang();
+	tell_owner(w);
+	(void)w.take_actions(at(2));
+	SlurmJob j = job(JobState::pending);
+	j.marker = make_marker("lab", "train", "Job", "job-1");
+	j.reason = "Resources";
+	w.answer(SubmitAnswered{{"job-1"}, Submitted{.job = j.id, .node = ""}}, at(2));
+	w.observe(JobSeen{j}, at(2));
+	for (const char *kind : {"Job", "job"}) {
+		const auto lines = why_owner(w, kind, "lab", "train", at(3));
+		CHECK_EQUAL(of(lines, "owner"), "Job lab/train, 1 pod");
+		CHECK(has(of(lines, "component 0"),
+			"2 ranks, 1 pod; job 12, PENDING, attempt 1, Resources"));
+		CHECK_EQUAL(of(lines, "waits for"),
+			"Slurm's queue: Resources (1 pod, for example lab/p)");
+	}
+	CHECK_EQUAL(pods_of_owner(w, "JOB", "lab", "train").size(), 1U);
+	CHECK(why_owner(w, "Job", "lab", "other", at(3)).empty());
+	CHECK(why_owner(w, "Job", "default", "train", at(3)).empty());
+	CHECK(why_owner(w, "JobSet", "lab", "train", at(3)).empty());
+	CHECK_EQUAL(
+		of(why_job(w, {12}, at(3)), "this job"), "job 12, PENDING, attempt 1, Resources");
+	CHECK_EQUAL(of(why_job(w, {12}, at(3)), "owner"), "Job lab/train, 1 pod");
+	CHECK(why_job(w, {13}, at(3)).empty());
+}
+
+void a_job_whose_pod_is_not_there_says_so()
+{
+	World w = world(std::nullopt);
+	w.observe(JobSeen{job(JobState::pending)}, at(1));
+	CHECK_EQUAL(
+		of(why_job(w, {12}, at(2)), "pod"), "Pod lab/p, of which the agent sees no pod");
+}
+
 void ten_lines_are_enough()
 {
 	Pod p = pod();
@@ -303,6 +425,11 @@ int main()
 			TEST(an_end_tells_who_wanted_it),
 			TEST(a_failed_submission_tells_when_it_is_tried_again),
 			TEST(a_member_tells_of_the_job_of_its_gang),
+			TEST(an_allocated_pod_tells_of_prolog_and_claims),
+			TEST(a_node_tells_whether_slurm_uses_it),
+			TEST(a_node_tells_which_pods_are_there_and_which_avoid_it),
+			TEST(an_owner_and_a_job_tell_of_their_pods),
+			TEST(a_job_whose_pod_is_not_there_says_so),
 			TEST(ten_lines_are_enough),
 		});
 }

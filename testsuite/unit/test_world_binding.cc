@@ -120,7 +120,12 @@ void a_binding_that_worked_after_all_does_not_delay_the_end()
 	for (int i = 0; i < 8; i++) {
 		s.world.answer(BindAnswered{{"a"}, Error{Errc::io, "no answer"}}, s.now);
 		s.pass(40 * k_second);
-		CHECK_EQUAL(s.act(), "bind:a@n1");
+		std::string did = s.act();
+		if (did.starts_with("look:a")) {
+			s.world.answer(LookUpAnswered{{"a"}, Error{Errc::io, "no answer"}}, s.now);
+			did = s.act();
+		}
+		CHECK_EQUAL(did, "bind:a@n1");
 	}
 	s.world.answer(BindAnswered{{"a"}, Error{Errc::io, "no answer"}}, s.now);
 	s.world.observe(PodSeen{end_of(s.pod("a"), PodPhase::succeeded, 0)}, s.now);

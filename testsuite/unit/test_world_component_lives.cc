@@ -404,7 +404,7 @@ void a_job_whose_end_was_asked_for_gets_no_pods()
 		const auto ends = only<Complete>(stage.take());
 		REQUIRE(ends.size() == 1);
 		const Status answer =
-			is_answered ? Status(Ok{}) : Status(Error{Errc::again, "no answer"});
+			is_answered ? Status(Ok{}) : Status(Error{Errc::io, "no answer"});
 		stage.world.answer(CompleteAnswered{{"ray-uid+1"}, answer, false}, stage.now);
 		stage.worker_comes("w0");
 		stage.worker_comes("w1");

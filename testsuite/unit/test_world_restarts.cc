@@ -116,15 +116,17 @@ void what_failed_while_a_side_was_away_is_tried_when_it_is_back()
 	(void)s.act();
 	s.allocate("a", 7);
 	s.world.observe(JobSeen{Stage::job(7, "a", JobState::running)}, s.now);
+	const Error refused{Errc::again, "connection refused"};
 	for (int i = 0; i < 8; i++) {
-		CHECK_EQUAL(s.act(), "bind:a@n1");
-		s.world.answer(
-			BindAnswered{{"a"}, Error{Errc::again, "connection refused"}}, s.now);
-		s.pass(31 * k_second);
+		std::string did = s.act();
+		if (did.starts_with("look:a")) {
+			s.world.answer(LookUpAnswered{{"a"}, refused}, s.now);
+			did = s.act();
+		}
+		CHECK_EQUAL(did, "bind:a@n1");
+		s.world.answer(BindAnswered{{"a"}, refused}, s.now);
+		s.pass(i < 7 ? 31 * k_second : k_second);
 	}
-	CHECK_EQUAL(s.act(), "bind:a@n1");
-	s.world.answer(BindAnswered{{"a"}, Error{Errc::again, "connection refused"}}, s.now);
-	s.pass(k_second);
 	CHECK_EQUAL(s.act(), "");
 	s.world.observe(PodsListed{{"a"}}, s.now); /* the API server is back */
 	CHECK_EQUAL(s.act(), "bind:a@n1");

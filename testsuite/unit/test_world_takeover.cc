@@ -92,9 +92,6 @@ void on_doubt_a_pod_is_a_member()
 void a_gang_that_never_comes_whole_is_asked_for_ever_less_often()
 {
 	Stage stage(2);
-	KubeNode away = kube_node("n1", "n1-uid", 8000);
-	away.ready = false;
-	stage.world.observe(NodeSeen{away}, stage.now);
 	stage.world.observe(PodSeen{stage.pod(0)}, stage.now);
 	std::uint32_t jobs = 0;
 	std::int64_t last = 0;
@@ -102,15 +99,16 @@ void a_gang_that_never_comes_whole_is_asked_for_ever_less_often()
 	bool is_told = false;
 	for (const std::int64_t end = stage.now.mono_us + 36'000 * k_second;
 		stage.now.mono_us < end; stage.pass(10 * k_second)) {
-		for (const auto &[pod, next] : stage.take()) {
+		for (const auto &[pod, next] : stage.take_unbound()) {
 			if (const auto *submit = std::get_if<Submit>(&next)) {
 				pauses.push_back((stage.now.mono_us - last) / k_second);
 				stage.world.answer(
 					SubmitAnswered{pod, Submitted{.job = {++jobs}, .node = ""}},
 					stage.now);
-				stage.world.observe(JobSeen{stage.running(nodes({{"n1", 8}}),
-							    submit->spec.marker.attempt, jobs)},
-					stage.now);
+				SlurmJob job = stage.running(
+					nodes({{"n1", 8}}), submit->spec.marker.attempt, jobs);
+				job.configuring = true; /* so nothing is bound */
+				stage.world.observe(JobSeen{job}, stage.now);
 			} else if (const auto *complete = std::get_if<Complete>(&next)) {
 				last = stage.now.mono_us;
 				SlurmJob ended = stage.running({}, 1, complete->job.number);

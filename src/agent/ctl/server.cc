@@ -6,12 +6,14 @@
 
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <poll.h>
 #include <string_view>
+#include <system_error>
 #include <unistd.h>
 #include <utility>
 
@@ -21,19 +23,17 @@ namespace slurmkube::ctl
 namespace
 {
 
-constexpr mode_t k_socket_mode = 0660;
+constexpr mode_t k_socket_mode = 0666;
 constexpr std::chrono::seconds k_deadline{5};
 constexpr std::size_t k_read_at_once = 4096;
 constexpr unsigned k_accepts_at_once = 16;
+constexpr char k_too_often[] =
+	"you have asked too often: 20 questions at once and 2 per second are "
+	"answered; ask again in a few seconds";
 
-/* -1, which is no user, if the kernel does not report the peer's user. */
-uid_t user_of(const UniqueFd &peer)
+std::size_t clients_most(const Peer &peer)
 {
-	ucred who{};
-	socklen_t size = sizeof(who);
-	return getsockopt(peer.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) == 0
-		? who.uid
-		: static_cast<uid_t>(-1);
+	return peer.is_operator ? k_clients_of_operator_max : k_clients_of_user_max;
 }
 
 bool has_hung_up(const UniqueFd &peer)
@@ -66,6 +66,12 @@ Status Server::listen(const std::string &path)
 	auto listener = agent::listen_unix(path, k_socket_mode);
 	if (!listener)
 		return in_context("control socket", listener.error());
+	struct stat file {
+	};
+	if (stat(path.c_str(), &file) != 0)
+		return Error{Errc::io,
+			"control socket: " + path + ": " + std::generic_category().message(errno)};
+	operators_ = file.st_gid;
 	listener_ = std::move(listener).value();
 	path_ = path;
 	loop_.set(listener_.get(), EPOLLIN, [this](std::uint32_t) { accept_some(); });
@@ -85,22 +91,27 @@ void Server::accept_some()
 }
 
 /* Drops the client that has been silent longest, one of the same user first, if there is no room
- * for another. A client whose request has arrived is not dropped. false: there is no room. */
-bool Server::make_room(uid_t user)
+ * for another. A client whose request has arrived is not dropped, and an operator's only for an
+ * operator. false: there is no room. */
+bool Server::make_room(const Peer &peer)
 {
-	std::size_t of_user = 0;
+	std::size_t of_user = 0, of_users = 0;
 	const Client *silent = nullptr, *silent_of_user = nullptr;
+	const auto prefer = [](const Client *&chosen, const Client &client) {
+		if (!chosen || client.number < chosen->number)
+			chosen = &client;
+	};
 	for (const auto &[fd, client] : clients_) {
-		const bool is_silent = !client.asked, is_of_user = client.user == user;
-		of_user += is_of_user ? 1 : 0;
-		if (is_silent && (!silent || client.number < silent->number))
-			silent = &client;
-		if (is_silent && is_of_user &&
-			(!silent_of_user || client.number < silent_of_user->number))
-			silent_of_user = &client;
+		of_user += client.peer.user == peer.user ? 1 : 0;
+		of_users += client.peer.is_operator ? 0 : 1;
+		if (!client.asked && client.peer.user == peer.user)
+			prefer(silent_of_user, client);
+		if (!client.asked && (peer.is_operator || !client.peer.is_operator))
+			prefer(silent, client);
 	}
-	const bool user_is_full = of_user >= k_clients_of_user_max;
-	if (!user_is_full && clients_.size() < k_clients_max)
+	const bool user_is_full = of_user >= clients_most(peer);
+	if (!user_is_full && clients_.size() < k_clients_max &&
+		(peer.is_operator || of_users < k_clients_of_users_max))
 		return true;
 	const Client *leaves = user_is_full || silent_of_user ? silent_of_user : silent;
 	if (leaves)
@@ -111,12 +122,12 @@ bool Server::make_room(uid_t user)
 void Server::take(UniqueFd peer)
 {
 	const int fd = peer.get();
-	const uid_t user = user_of(peer);
-	if (!make_room(user))
+	const Peer who = peer_of(fd, operators_);
+	if (!make_room(who))
 		return; /* the destructor closes the connection */
 	Client &client = clients_[fd];
 	client.fd = std::move(peer);
-	client.user = user;
+	client.peer = who;
 	client.number = ++last_number_;
 	client.deadline = loop_.after(k_deadline, [this, fd] { drop(fd); });
 	loop_.set(fd, EPOLLIN, [this, fd](std::uint32_t) { ready(fd); });
@@ -150,18 +161,45 @@ bool Server::read_from(Client &client)
 	const auto end = client.in.find('\n');
 	if (end == std::string::npos && client.in.size() <= k_request_max)
 		return false;
-	answer(client, client.in.substr(0, end));
+	queue(client, client.in.substr(0, end));
 	return false;
+}
+
+void Server::queue(Client &client, std::string line)
+{
+	const int fd = client.fd.get();
+	client.asked = true;
+	client.in = std::move(line);
+	/* ignore further input; epoll still reports that the client hangs up */
+	loop_.set(fd, 0, [this, fd](std::uint32_t) { ready(fd); });
+	queue_.emplace_back(fd, client.number);
+	if (queue_.size() == 1)
+		loop_.post([this, alive = std::weak_ptr(alive_)] {
+			if (!alive.expired())
+				answer_next();
+		});
+}
+
+void Server::answer_next()
+{
+	const auto [fd, number] = queue_.front();
+	queue_.pop_front();
+	if (!queue_.empty())
+		loop_.post([this, alive = std::weak_ptr(alive_)] {
+			if (!alive.expired())
+				answer_next();
+		});
+	const auto found = clients_.find(fd);
+	if (found != clients_.end() && found->second.number == number)
+		answer(found->second);
 }
 
 /* The reply is always delivered in the loop's next round, so that there is one path for immediate
  * and for late replies. */
-void Server::answer(Client &client, const std::string &line)
+void Server::answer(Client &client)
 {
 	const int fd = client.fd.get();
-	client.asked = true;
-	/* ignore further input; epoll still reports that the client hangs up */
-	loop_.set(fd, 0, [this, fd](std::uint32_t) { ready(fd); });
+	const std::string line = std::exchange(client.in, {});
 	const Reply reply = [this, fd, number = client.number, alive = std::weak_ptr(alive_)](
 				    std::string text) {
 		if (!alive.expired())
@@ -170,13 +208,15 @@ void Server::answer(Client &client, const std::string &line)
 					deliver(fd, number, text);
 			});
 	};
+	if (!client.peer.is_operator && !rates_.take(client.peer.user, agent::now().mono_us))
+		return reply(error_reply(k_too_often));
 	auto request = codec::parse_json(line, k_request_max);
 	if (!request)
 		reply(error_reply(request.error().what));
 	else if (!json_object_is_type(request->get(), json_type_object))
 		reply(error_reply("a request is a JSON object"));
 	else
-		handler_(request->get(), reply);
+		handler_(request->get(), client.peer, reply);
 }
 
 void Server::deliver(int fd, std::uint64_t number, std::string text)

@@ -7,10 +7,16 @@
  * line. At most 64 clients are served at a time, at most 32 per user; beyond that, the client that
  * has been silent longest is dropped, one of the same user first. The handler must not block; it
  * may reply later, while the client waits.
+ *
+ * Every local user may connect. Who is no operator (peer.h) gets fewer connections, all such users
+ * together at most half of them, and a limited rate of answers: what they ask costs the loop time
+ * that scheduling needs. For the same reason one request is answered per round of the loop.
  */
 #ifndef SLURMKUBE_AGENT_CTL_SERVER_H
 #define SLURMKUBE_AGENT_CTL_SERVER_H
 
+#include "src/agent/ctl/peer.h"
+#include "src/agent/ctl/rates.h"
 #include "src/agent/loop.h"
 #include "src/base/owned.h"
 #include "src/base/result.h"
@@ -19,24 +25,28 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace slurmkube::ctl
 {
 
 inline constexpr std::size_t k_clients_max = 64;
-inline constexpr std::size_t k_clients_of_user_max = 32;
+inline constexpr std::size_t k_clients_of_operator_max = 32;
+inline constexpr std::size_t k_clients_of_user_max = 8;
+inline constexpr std::size_t k_clients_of_users_max = 32;
 inline constexpr std::size_t k_request_max = std::size_t{64} * 1024;
 
 /* Takes JSON on one line without a newline. Only the first call counts. If there is no call, the
  * client is dropped when its time is over. */
 using Reply = std::function<void(std::string)>;
-/* request is an object, valid during the call. reply may be called at any time on the loop's
- * thread, even after the client or the server has gone. */
-using Handler = std::function<void(json_object *request, Reply reply)>;
+/* request is an object, valid during the call; peer says what the client may see. reply may be
+ * called at any time on the loop's thread, even after the client or the server has gone. */
+using Handler = std::function<void(json_object *request, const Peer &peer, Reply reply)>;
 
 class Server
 {
@@ -53,21 +63,23 @@ class Server
       private:
 	struct Client {
 		UniqueFd fd;
-		uid_t user = 0;
+		Peer peer;
 		std::uint64_t number = 0; /* unique; descriptors are reused */
 		bool asked = false;       /* the handler has the request */
 		agent::Loop::TimerId deadline = 0;
-		std::string in, out;
+		std::string in, out; /* in is the line, once it is complete */
 	};
 
 	void accept_some();
-	[[nodiscard]] bool make_room(uid_t user);
+	[[nodiscard]] bool make_room(const Peer &peer);
 	void take(UniqueFd peer);
 	void ready(int fd);
 	/* Both return true if the client is finished and must be dropped. */
 	bool read_from(Client &client);
 	bool write_to(Client &client);
-	void answer(Client &client, const std::string &line);
+	void queue(Client &client, std::string line);
+	void answer_next();
+	void answer(Client &client);
 	void deliver(int fd, std::uint64_t number, std::string text);
 	void drop(int fd);
 
@@ -75,7 +87,10 @@ class Server
 	Handler handler_;
 	std::string path_;
 	UniqueFd listener_;
+	gid_t operators_ = 0; /* the group of the socket file */
 	std::map<int, Client> clients_;
+	UserRates rates_;
+	std::deque<std::pair<int, std::uint64_t>> queue_; /* descriptors and numbers of clients */
 	std::uint64_t last_number_ = 0;
 	/* a reply that finds the pointer expired is dropped */
 	std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);

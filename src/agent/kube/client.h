@@ -19,10 +19,12 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace slurmkube::kube
 {
@@ -85,6 +87,8 @@ struct ClientOptions {
 struct ClientCounters {
 	std::uint64_t requests = 0; /* sent, including repeats */
 	std::uint64_t answers = 0;
+	/* the same by method and HTTP status */
+	std::map<std::pair<Method, long>, std::uint64_t> answers_by_status;
 	std::uint64_t repeats = 0;   /* after 401, 429, 503 and broken connections */
 	std::uint64_t throttled = 0; /* answers 429 and 503 */
 	std::uint64_t unauthorized = 0;

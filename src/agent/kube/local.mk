@@ -1,6 +1,8 @@
 # added to libagent by src/agent/local.mk
 libagent_la_SOURCES += \
 	%D%/access.h \
+	%D%/certificates.cc \
+	%D%/certificates.h \
 	%D%/client.cc \
 	%D%/client.h \
 	%D%/credentials.cc \
@@ -12,15 +14,9 @@ libagent_la_SOURCES += \
 	%D%/kubeconfig.cc \
 	%D%/multi.cc \
 	%D%/multi.h \
-	%D%/option_policy.cc \
-	%D%/option_policy.h \
-	%D%/policies.cc \
-	%D%/policies.h \
 	%D%/queries.cc \
 	%D%/requests.cc \
 	%D%/requests.h \
-	%D%/rights.cc \
-	%D%/rights.h \
 	%D%/server_time.cc \
 	%D%/server_time.h \
 	%D%/session.h \

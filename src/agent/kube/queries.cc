@@ -2,12 +2,12 @@
 /*
  * queries.cc - single questions to the API server.
  */
-#include "src/agent/kube/rights.h"
 #include "src/agent/kube/writes.h"
 #include "src/codec/json.h"
 #include "src/codec/node.h"
 #include "src/codec/owner.h"
 #include "src/codec/pod.h"
+#include "src/manifests/rights.h"
 
 #include <charconv>
 #include <memory>
@@ -243,10 +243,10 @@ void self_check(Client &client, std::function<void(Result<std::vector<Right>>)> 
 {
 	auto check = std::make_shared<SelfCheck>();
 	check->done = std::move(done);
-	const auto needs = needed_rights();
+	const auto needs = manifests::needed_rights();
 	check->waiting = needs.size();
 	for (std::size_t i = 0; i < needs.size(); i++) {
-		const NeededRight &need = needs[i];
+		const manifests::NeededRight &need = needs[i];
 		const std::string group = need.group;
 		check->rights.push_back(
 			{need.verb, need.resource + (group.empty() ? "" : "." + group), false});

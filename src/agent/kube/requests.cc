@@ -269,6 +269,7 @@ void Requests::answered(Pending pending)
 	session_.counters.answers++;
 	Response response{
 		.status = pending.transfer->status(), .body = pending.transfer->take_body()};
+	session_.counters.answers_by_status[{pending.request.method, response.status}]++;
 	session_.counters.bytes_received += response.body.size();
 	if (response.status == 401 && repeat_with_new_token(pending))
 		return;

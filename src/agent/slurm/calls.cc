@@ -6,6 +6,7 @@
 #include "src/agent/slurm/nodes.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace slurmkube::slurm
@@ -22,6 +23,8 @@ constexpr int k_workers_max = 8;
 /* libslurm must be initialised before the threads that use it start. */
 int init_libslurm(const Settings &settings)
 {
+	/* as squeue(1) says: tasks of an array in full, so that figures_jobs.cc can count them */
+	(void)setenv("SLURM_BITSTR_LEN", "0", 1);
 	slurm_init(settings.conf.empty() ? nullptr : settings.conf.c_str());
 	return std::clamp(settings.workers, 1, k_workers_max);
 }
@@ -30,7 +33,7 @@ int init_libslurm(const Settings &settings)
 
 Calls::Calls(agent::Loop &loop, const Settings &settings)
     : loop_(loop), workers_(init_libslurm(settings), settings.queue_max, k_spare_workers),
-      surveyor_(1, k_surveys_max)
+      surveyor_(1, k_surveys_max), figures_(1, 1)
 {
 }
 
@@ -127,6 +130,21 @@ void Calls::sharing_partitions(std::set<std::string> external, Done<SharingParti
 	run<SharingPartitions>(
 		[external = std::move(external)] { return slurm::sharing_partitions(external); },
 		std::move(done));
+}
+
+void Calls::figures(const figures::Answers &before, const figures::Kinds &due,
+	std::function<void(figures::Answers)> done)
+{
+	run_by<figures::Answers>(
+		figures_,
+		[before, due]() -> Result<figures::Answers> { return figures::ask(before, due); },
+		[before, done = std::move(done)](Result<figures::Answers> answers) {
+			if (answers)
+				return done(std::move(*answers));
+			figures::Answers none = before;
+			none.answered.clear();
+			done(std::move(none));
+		});
 }
 
 void Calls::ping(Done<Ok> done)

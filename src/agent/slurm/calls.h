@@ -22,6 +22,7 @@
 #define SLURMKUBE_AGENT_SLURM_CALLS_H
 
 #include "src/agent/loop.h"
+#include "src/agent/slurm/figures_pages.h"
 #include "src/agent/slurm/partitions.h"
 #include "src/agent/slurm/workers.h"
 #include "src/base/result.h"
@@ -86,8 +87,9 @@ class Calls
 	 * the job has already ended. */
 	void complete(core::JobId job, std::uint32_t wait_status, Done<Ok> done);
 
-	/* Ends a running job with the state TIMEOUT. To be repeated after some seconds until the
-	 * job has ended: the first call only moves the job's end time. */
+	/* Ends a running job with the state TIMEOUT; where its partition has an OverTimeLimit, with
+	 * FAILED, signal 9. To be repeated after some seconds until the job has ended: the first
+	 * call only moves the job's end time. */
 	void expire(core::JobId job, Done<Ok> done);
 
 	/* Ends a pending or running job with the state CANCELLED. not_found: the job has already
@@ -119,6 +121,11 @@ class Calls
 	/* Whether the controller answers. Does not wait until it comes back. */
 	void ping(Done<Ok> done);
 
+	/* Asks for Slurm's own metrics (figures_pages.h), on a thread of its own: jobs are a large
+	 * answer. Never fails: the answers say what is missing. */
+	void figures(const figures::Answers &before, const figures::Kinds &due,
+		std::function<void(figures::Answers)> done);
+
 	[[nodiscard]] std::size_t waiting() const { return workers_.waiting(); }
 
       private:
@@ -137,7 +144,7 @@ class Calls
 	std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 	std::weak_ptr<const bool> watch_ = alive_; /* workers copy it; never changed */
 	/* last members: their threads end before the other members are destroyed */
-	Workers workers_, surveyor_;
+	Workers workers_, surveyor_, figures_;
 };
 
 /* The wait status that Slurm turns into the state OUT_OF_MEMORY. */

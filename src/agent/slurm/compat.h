@@ -16,6 +16,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
 
 namespace slurmkube::slurm::compat
 {
@@ -69,6 +70,26 @@ inline void free_conf(slurm_conf_t *conf)
 #else
 	slurm_free_ctl_conf(conf);
 #endif
+}
+
+/* 25.05 gave both calls the name of a topology, 23.11 the second one a list of nodes. */
+template <class Message> int load_topology(Message **out)
+{
+	if constexpr (requires { slurm_load_topo(out); })
+		return slurm_load_topo(out);
+	else
+		return slurm_load_topo(out, nullptr);
+}
+
+template <class Message> void print_topology(std::FILE *out, Message *message)
+{
+	constexpr int one_line = 1;
+	if constexpr (requires { slurm_print_topo_info_msg(out, message, one_line); })
+		slurm_print_topo_info_msg(out, message, one_line);
+	else if constexpr (requires { slurm_print_topo_info_msg(out, message, nullptr, one_line); })
+		slurm_print_topo_info_msg(out, message, nullptr, one_line);
+	else
+		slurm_print_topo_info_msg(out, message, nullptr, nullptr, one_line);
 }
 
 /* The user who set a node's reason: before 26.05 the caller sends the uid; from 26.05 on Slurm
@@ -140,6 +161,65 @@ inline void set_sharing(job_desc_msg_t &job, core::Sharing sharing)
 	case core::Sharing::same_topology:
 		job.shared = k_shared_topo;
 		return;
+	}
+}
+
+/* libslurm of every version exports it, but no public header declares it: sdiag itself never frees
+ * its one answer. */
+extern "C" void slurm_free_stats_response_msg(stats_info_response_msg_t *answer);
+
+/* A state that this version does not have is never set. */
+#ifdef NODE_STATE_EXTERNAL
+inline constexpr std::uint32_t k_node_external = NODE_STATE_EXTERNAL;
+#else
+inline constexpr std::uint32_t k_node_external = 0;
+#endif
+#ifdef NODE_STATE_BLOCKED
+inline constexpr std::uint32_t k_node_blocked = NODE_STATE_BLOCKED;
+#else
+inline constexpr std::uint32_t k_node_blocked = 0;
+#endif
+#ifdef JOB_EXPEDITING
+inline constexpr std::uint32_t k_job_expediting = JOB_EXPEDITING;
+#else
+inline constexpr std::uint32_t k_job_expediting = 0;
+#endif
+
+/* The enumeration of a parameter, by number: a version without the call lacks the enumeration, and
+ * a branch of "if constexpr" that is not compiled must name nothing that does not exist. */
+struct AnyEnum {
+	int value;
+	template <class Enum> operator Enum() const { return static_cast<Enum>(value); }
+};
+
+/* What jobs have of a node: in the node itself in 26.05; before, in data of the select plugin,
+ * whose memory has 64 bits in spite of the comment in slurm.h. */
+struct NodeUse {
+	std::uint16_t cpus = 0;
+	std::uint64_t memory_mib = 0;
+};
+template <class Node> NodeUse use_of(const Node &node)
+{
+	NodeUse use;
+	if constexpr (requires { node.alloc_cpus; }) {
+		use = {node.alloc_cpus, node.alloc_memory};
+	} else {
+		constexpr AnyEnum cpus{2}, memory{8}; /* enum select_nodedata_type */
+		constexpr AnyEnum allocated{NODE_STATE_ALLOCATED};
+		(void)slurm_get_select_nodeinfo(node.select_nodeinfo, cpus, allocated, &use.cpus);
+		(void)slurm_get_select_nodeinfo(
+			node.select_nodeinfo, memory, allocated, &use.memory_mib);
+	}
+	return use;
+}
+
+/* Why scheduling cycles ended: since 23.11. */
+template <class Statistics, class Figures>
+void take_exits(const Statistics &in, Figures &exits, Figures &bf_exits)
+{
+	if constexpr (requires { in.schedule_exit; }) {
+		exits.assign(in.schedule_exit, in.schedule_exit + in.schedule_exit_cnt);
+		bf_exits.assign(in.bf_exit, in.bf_exit + in.bf_exit_cnt);
 	}
 }
 

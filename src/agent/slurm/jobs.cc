@@ -99,21 +99,34 @@ Status end_now(core::JobId id, std::time_t now)
 	return errno == ESLURM_JOB_NOT_RUNNING ? complete_job(id, SIGKILL) : Status(last_error());
 }
 
-/* Whether any job may exceed its time limit (OverTimeLimit); true if slurmctld does not answer. */
-bool may_run_over()
+/* Whether jobs of the partition may exceed their time limit (OverTimeLimit). */
+Result<bool> may_run_over(const std::string &partition)
 {
 	slurm_conf_t *conf = nullptr;
 	if (slurm_load_ctl_conf(0, &conf) != SLURM_SUCCESS)
-		return true;
+		return last_error();
 	const Owned<slurm_conf_t, compat::free_conf> conf_owner(conf);
 	partition_info_msg_t *raw = nullptr;
-	if (conf->over_time_limit != 0 || slurm_load_partitions(0, &raw, SHOW_ALL) != SLURM_SUCCESS)
-		return true;
+	if (slurm_load_partitions(0, &raw, SHOW_ALL) != SLURM_SUCCESS)
+		return last_error();
 	const Owned<partition_info_msg_t, slurm_free_partition_info_msg> partitions(raw);
 	const std::span all(partitions->partition_array, partitions->record_count);
-	return std::ranges::any_of(all, [](const partition_info_t &p) {
-		return p.over_time_limit != NO_VAL16 && p.over_time_limit != 0;
-	});
+	const auto own = std::ranges::find_if(
+		all, [&](const partition_info_t &p) { return p.name && partition == p.name; });
+	const bool is_default = own == all.end() || own->over_time_limit == NO_VAL16;
+	return (is_default ? conf->over_time_limit : own->over_time_limit) != 0;
+}
+
+Status write_marker(core::JobId job, const core::Marker &marker)
+{
+	std::string text = codec::marker_to_fitting_text(marker);
+	job_desc_msg_t change;
+	slurm_init_job_desc_msg(&change);
+	compat::set_job_id(change, job.number);
+	change.admin_comment = text.data();
+	if (slurm_update_job(&change) != SLURM_SUCCESS)
+		return last_error();
+	return Ok{};
 }
 
 } // namespace
@@ -176,8 +189,9 @@ Status complete_job(core::JobId job, std::uint32_t wait_status)
 
 /*
  * No call ends a job with the state TIMEOUT, but a job that completes with status 0 after its end
- * time gets that state. So the first call moves the end time to now, and a later call completes the
- * job. If OverTimeLimit may give jobs more time, Slurm itself ends the job.
+ * time, and after OverTimeLimit, gets that state (job_complete() in job_mgr.c). So the first call
+ * moves the end time to now, and a later call completes the job. OverTimeLimit cannot be moved, and
+ * may be unlimited; beside it the job ends as killed.
  */
 Status expire_job(core::JobId job)
 {
@@ -185,13 +199,18 @@ Status expire_job(core::JobId job)
 	if (compat::load_job(&raw, job.number) != SLURM_SUCCESS)
 		return last_error();
 	const JobTable table(raw);
+	if (table->record_count == 0)
+		return complete_job(job, SIGKILL);
+	const slurm_job_info_t &record = table->job_array[0];
+	const auto over = may_run_over(record.partition ? record.partition : "");
+	if (!over)
+		return over.error();
+	if (*over)
+		return complete_job(job, SIGKILL);
 	const std::time_t now = agent::now().wall_s;
-	const std::time_t end = table->record_count > 0 ? table->job_array[0].end_time : 0;
-	if (end > now)
+	if (record.end_time > now)
 		return end_now(job, now);
-	if (end == now || may_run_over())
-		return Ok{};
-	return complete_job(job, 0);
+	return record.end_time == now ? Status(Ok{}) : complete_job(job, 0);
 }
 
 Status cancel_job(core::JobId job)
@@ -203,21 +222,25 @@ Status cancel_job(core::JobId job)
 	return Ok{};
 }
 
-/* The note replaces the options, which do not matter for a cancelled job and need more space. */
+/* The note is written first: an agent that starts in between must not take the cancelled job for
+ * one that somebody has cancelled. A job_submit plugin of the site may refuse the note, and 24.11
+ * refuses all changes of a running job that was submitted with tasks per node. Such a job is
+ * cancelled without it. If the cancellation fails, the job goes on without the note. */
 Status give_up_job(core::JobId job, const core::Marker &marker)
 {
 	core::Marker told = marker;
 	told.given_up = true;
+	/* they do not matter for a cancelled job, and the note needs their space */
 	told.options.clear();
-	std::string text = codec::marker_to_fitting_text(told);
-	job_desc_msg_t change;
-	slurm_init_job_desc_msg(&change);
-	compat::set_job_id(change, job.number);
-	change.admin_comment = text.data();
-	/* 24.11 refuses all changes of a running job that was submitted with tasks per node */
-	if (slurm_update_job(&change) != SLURM_SUCCESS && errno != ESLURM_JOB_NOT_PENDING)
-		return last_error();
-	return cancel_job(job);
+	const Status noted = write_marker(job, told);
+	if (!noted && (noted.error().code == Errc::io || noted.error().code == Errc::again))
+		return noted;
+	const Status cancelled = cancel_job(job);
+	/* refused, or not even sent: the job goes on */
+	if (!cancelled && noted &&
+		(is_refusal(cancelled.error()) || cancelled.error().code == Errc::again))
+		(void)write_marker(job, marker);
+	return cancelled;
 }
 
 Status ping_controller()

@@ -4,6 +4,8 @@
 #include "src/agent/slurm/compat.h"
 #include "src/agent/slurm/errors.h"
 #include "src/agent/slurm/jobs.h"
+#include "src/agent/slurm/power_saving.h"
+#include "src/agent/slurm/topology.h"
 #include "src/base/owned.h"
 
 #include <cerrno>
@@ -18,17 +20,6 @@ namespace
 using PartitionTable = Owned<partition_info_msg_t, slurm_free_partition_info_msg>;
 using Conf = Owned<slurm_conf_t, compat::free_conf>;
 using Name = Owned<char, std::free>;
-
-Status ask_user(Survey &out)
-{
-	slurm_conf_t *raw = nullptr;
-	if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS)
-		return error_of(errno);
-	const Conf conf(raw);
-	out.slurm_user_id = conf->slurm_user_id;
-	out.slurm_user = conf->slurm_user_name ? conf->slurm_user_name : "";
-	return Ok{};
-}
 
 } // namespace
 
@@ -52,8 +43,12 @@ Result<Survey> survey(const std::set<std::string> &external)
 	Survey out;
 	if (const Status there = ping_controller(); !there)
 		return there.error();
-	if (const Status asked = ask_user(out); !asked)
-		return asked.error();
+	slurm_conf_t *raw_conf = nullptr;
+	if (slurm_load_ctl_conf(0, &raw_conf) != SLURM_SUCCESS)
+		return error_of(errno);
+	const Conf conf(raw_conf);
+	out.slurm_user_id = conf->slurm_user_id;
+	out.slurm_user = conf->slurm_user_name ? conf->slurm_user_name : "";
 	partition_info_msg_t *raw = nullptr;
 	if (slurm_load_partitions(0, &raw, SHOW_ALL) != SLURM_SUCCESS)
 		return error_of(errno);
@@ -65,6 +60,11 @@ Result<Survey> survey(const std::set<std::string> &external)
 		partition.is_up = info.state_up == PARTITION_UP;
 		out.partitions.push_back(std::move(partition));
 	}
+	out.to_suspend = nodes_to_suspend(*conf, *table, external);
+	auto outside = outside_topology(*conf, external);
+	if (!outside)
+		return outside.error();
+	out.outside_topology = std::move(outside).value();
 	return out;
 }
 

@@ -32,6 +32,8 @@ struct Survey {
 	std::uint32_t slurm_user_id = 0;
 	std::string slurm_user;
 	std::vector<Partition> partitions;
+	std::set<std::string> to_suspend;       /* external nodes, see power_saving.h */
+	std::set<std::string> outside_topology; /* external nodes, see topology.h */
 };
 
 /* Counts the nodes of each kind in a host list ("n[1-4],m"). external: Slurm's nodes without

@@ -2,6 +2,7 @@
 #include "src/core/inspect/waits.h"
 
 #include "src/core/model/outcome.h"
+#include "src/core/world/pod_claims.h"
 
 #include <algorithm>
 
@@ -39,6 +40,10 @@ std::string submission_waits(const PodStory &s)
 	if (s.gang && s.gang->ranks.empty())
 		return "other pods of the gang: " + std::to_string(s.gang->members.size()) +
 			" of at least " + std::to_string(s.gang->minimum) + " are there";
+	const std::string claims = s.gang ? claim_trouble_of_gang(s.world.state(), *s.gang)
+					  : claim_trouble(s.world.state(), s.pod.uid, s.pod);
+	if (!claims.empty())
+		return "its volume claims: " + claims;
 	if (s.component.busy.slurm)
 		return "slurmctld's answer to the submission";
 	if (s.component.retries.retry_at_us > s.now.mono_us)
@@ -56,6 +61,22 @@ std::string rest_text(const PodStory &s, std::int64_t limit_us, const char *word
 	const std::int64_t since_us = s.gang ? s.world.clocks().since(s.pod.uid, Clock::placeless)
 					     : s.world.clocks().since(s.pod.uid, Clock::room);
 	return since_us == 0 ? "" : words + seconds_text(since_us + limit_us - s.now.mono_us);
+}
+
+/* What keeps a pod with an allocation from its volumes; empty: nothing. */
+std::string claim_waits(const PodStory &s, const KubeNode &node)
+{
+	const State &state = s.world.state();
+	if (s.pod.constraints.claims.empty())
+		return {};
+	if (std::string trouble = claim_trouble(state, s.pod.uid, s.pod); !trouble.empty())
+		return "its volume claims: " + trouble;
+	const ClaimPlan plan = state.claims.known().plan(s.pod, node);
+	if (plan.steps.empty() && plan.awaited.empty())
+		return {};
+	return "volume claim " +
+		(plan.steps.empty() ? plan.awaited.front() : claim_of(plan.steps.front())).name +
+		" to be bound for node " + node.name;
 }
 
 std::string binding_waits(const PodStory &s)
@@ -76,6 +97,10 @@ std::string binding_waits(const PodStory &s)
 		return "room on node " + node + ": " +
 			std::to_string(s.world.state().occupancy.pods_on(node)) +
 			" pods are there, terminating ones included" + rest;
+	if (s.job->configuring)
+		return "PrologSlurmctld, which runs for job " + std::to_string(s.job->id.number);
+	if (const std::string claims = claim_waits(s, kube->second); !claims.empty())
+		return claims;
 	if (s.entry.retries.retry_at_us > s.now.mono_us)
 		return "the next try of the binding, in " +
 			seconds_text(s.entry.retries.retry_at_us - s.now.mono_us);

@@ -27,6 +27,9 @@ struct PodStory {
 	bool is_gone;
 };
 
+/* The story of a pod that exists, or of the last sight of one that is gone. */
+PodStory pod_story(const World &world, const PodEntry &entry, Now now);
+
 /* Completes the sentence "The pod waits for ...". */
 std::string waits_text(const PodStory &s);
 

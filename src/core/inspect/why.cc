@@ -177,12 +177,17 @@ std::string clocks_line(const PodStory &s)
 	return text;
 }
 
-std::string bound_to(const PodEntry &entry, const Pod &pod)
+} // namespace
+
+PodStory pod_story(const World &world, const PodEntry &entry, Now now)
 {
-	return pod.node_name.empty() ? entry.assumed_node : pod.node_name;
+	const Pod &pod = entry.pod ? *entry.pod : *entry.last;
+	return {world, entry, pod, world.state().job_of(pod.uid),
+		world.state().component_of(pod.uid), world.state().gang_of(entry),
+		pod.node_name.empty() ? entry.assumed_node : pod.node_name, now, !entry.pod};
 }
 
-const PodEntry *find(const World &world, const std::string &name_space, const std::string &name)
+const PodEntry *find_pod(const World &world, const std::string &name_space, const std::string &name)
 {
 	const PodEntry *best = nullptr;
 	for (const auto &[uid, entry] : world.state().pods) {
@@ -194,17 +199,13 @@ const PodEntry *find(const World &world, const std::string &name_space, const st
 	return best;
 }
 
-} // namespace
-
 Lines why(const World &world, const std::string &name_space, const std::string &name, Now now)
 {
-	const PodEntry *entry = find(world, name_space, name);
+	const PodEntry *entry = find_pod(world, name_space, name);
 	if (!entry)
 		return {};
-	const Pod &pod = entry->pod ? *entry->pod : *entry->last;
-	PodStory s{world, *entry, pod, world.state().job_of(pod.uid),
-		world.state().component_of(pod.uid), world.state().gang_of(*entry),
-		bound_to(*entry, pod), now, !entry->pod};
+	const PodStory s = pod_story(world, *entry, now);
+	const Pod &pod = s.pod;
 	Lines lines = {{"pod", pod_text(s)}, {"rule", rule_text(s)}, {"asks for", asks_text(s)},
 		{"job", job_text(s)}};
 	const auto add = [&lines](const char *about, std::string text) {

@@ -31,9 +31,23 @@ std::uint64_t Latency::upper_bound_of(std::size_t bucket)
 void Latency::add(std::uint64_t microseconds)
 {
 	buckets_.at(bucket_of(microseconds))++;
+	for (std::size_t power = 0; power < by_power_.size(); power++) {
+		if (microseconds <= std::uint64_t{1000} << power) {
+			by_power_.at(power)++;
+			break;
+		}
+	}
 	count_++;
 	sum_us_ += microseconds;
 	max_us_ = std::max(max_us_, microseconds);
+}
+
+std::uint64_t Latency::up_to_ms(unsigned power) const
+{
+	std::uint64_t count = 0;
+	for (std::size_t i = 0; i <= power && i < by_power_.size(); i++)
+		count += by_power_.at(i);
+	return count;
 }
 
 double Latency::mean_us() const

@@ -19,6 +19,10 @@ class Latency
 	[[nodiscard]] std::uint64_t count() const { return count_; }
 	[[nodiscard]] std::uint64_t max_us() const { return max_us_; }
 	[[nodiscard]] double mean_us() const;
+	[[nodiscard]] std::uint64_t sum_us() const { return sum_us_; }
+	/* The number of values of at most 2^power milliseconds; power below k_histogram_powers. */
+	[[nodiscard]] std::uint64_t up_to_ms(unsigned power) const;
+	static constexpr unsigned k_histogram_powers = 20; /* up to 524 s */
 	/* Upper bound of the bucket that contains the quantile, at most max_us(); 0 if there are no
 	 * values. share in (0, 1]. */
 	[[nodiscard]] std::uint64_t quantile_us(double share) const;
@@ -30,6 +34,8 @@ class Latency
 	static std::uint64_t upper_bound_of(std::size_t bucket);
 
 	std::array<std::uint32_t, (k_powers - k_sub_bits + 1) << k_sub_bits> buckets_{};
+	/* values of at most 2^i milliseconds that exceed 2^(i-1); exact, unlike buckets_ */
+	std::array<std::uint64_t, k_histogram_powers> by_power_{};
 	std::uint64_t count_ = 0, sum_us_ = 0, max_us_ = 0;
 };
 

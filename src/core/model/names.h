@@ -22,7 +22,12 @@ inline constexpr char k_managed_label[] = "slurm-kube.io/managed";
 inline constexpr char k_hostname_label[] = "kubernetes.io/hostname";
 /* annotation of a volume claim for which its provisioner waits */
 inline constexpr char k_selected_node[] = "volume.kubernetes.io/selected-node";
+/* annotation of a node that skube drain has taken out of service */
+inline constexpr char k_drain_reason[] = "slurm-kube.io/drain-reason";
 inline constexpr char k_default_scheduler_name[] = "slurm";
+/* the agent's service account, if the site has no other */
+inline constexpr char k_agent_namespace[] = "slurm-kube";
+inline constexpr char k_agent_account[] = "slurmkubed";
 
 /* Kubernetes, written by the agent in the Binding */
 inline constexpr char k_allocation_prefix[] = "allocation.slurm-kube.io/";

@@ -40,9 +40,9 @@ Resources larger(const Resources &a, const Resources &b)
 bool Occupancy::take(const std::string &node, const PodUid &pod, const Resources &requests)
 {
 	NodeShare &share = nodes_[node];
-	const auto [held, is_new] =
-		share.pods.try_emplace(pod, NodeShare::Held{requests, requests});
-	if (is_new) {
+	const auto held = share.pods.find(pod);
+	if (held == share.pods.end()) {
+		share.pods.emplace(pod, NodeShare::Held{requests, requests});
 		add(share.sum, requests, 1);
 		return false;
 	}

@@ -6,6 +6,7 @@
 #ifndef SLURMKUBE_CORE_RECONCILE_ACTION_H
 #define SLURMKUBE_CORE_RECONCILE_ACTION_H
 
+#include "src/core/model/eviction.h"
 #include "src/core/model/spec.h"
 #include "src/core/placement/claims.h"
 
@@ -56,6 +57,8 @@ struct DeletePod {
 	 * the pod is deleted only if it has not changed since this agent saw it, because it may run
 	 * by then. */
 	bool not_started = false;
+	/* nullopt: the pod is being deleted already, only not fast enough */
+	std::optional<Eviction> cause = {};
 };
 struct Report {
 	/* The condition PodScheduled=False that the pod should have. World drops the action if the

@@ -49,8 +49,12 @@ void bind(const ComponentFacts &f, const RankFacts &r, RankActions &out)
 		out.push_back({r.uid, Report{std::move(*why)}});
 		return;
 	}
-	if (!r.may_retry || r.busy.claim)
+	if (!r.may_retry || r.busy.claim) {
+		if (r.tells_failure)
+			out.push_back({r.uid,
+				Report{failed_binding(*f.job, r.node.name, *r.bind_failure)}});
 		return;
+	}
 	if (r.node.claim_step) {
 		out.push_back({r.uid, BindVolume{f.job->id, *r.node.claim_step}});
 		return;
@@ -72,7 +76,10 @@ void give_up(const ComponentFacts &f, const RankFacts &r, RankActions &out)
 		return;
 	Condition why = r.pod->start_limit.value_or(
 		not_started(*f.job, *r.pod, f.start_limit_us / 1'000'000));
-	out.push_back({r.uid, DeletePod{.disruption = std::move(why), .not_started = true}});
+	out.push_back({r.uid,
+		DeletePod{.disruption = std::move(why),
+			.not_started = true,
+			.cause = Eviction::start_limit}});
 }
 
 /* No pod is bound while the node of one of them cannot take it: until the first is bound, the
@@ -102,24 +109,20 @@ RankActions wait_for_others(const ComponentFacts &f)
  * pods request. */
 RankActions give_back_too_small(const ComponentFacts &f)
 {
-	RankActions end = own(f, Complete{f.job->id, k_status_given_back});
-	if (end.empty())
-		return end;
+	RankActions out = give_back(f);
+	const auto is_end = [](const RankAction &one) {
+		return std::holds_alternative<Complete>(one.action);
+	};
+	if (std::ranges::none_of(out, is_end))
+		return out;
 	const RankFacts &first = *std::ranges::find_if(f.ranks, is_misfit);
-	RankActions out = tell(f, too_small(*f.job, first.workload_rank));
-	std::ranges::move(end, std::back_inserter(out));
+	std::ranges::move(tell(f, too_small(*f.job, first.workload_rank)), std::back_inserter(out));
 	return out;
 }
 
-/* Ends the job once the API server has confirmed that no waiting pod is bound. */
-RankActions end_unbound(const ComponentFacts &f, const Complete &end)
+bool is_unsure(const RankFacts &r)
 {
-	const auto is_unsure = [](const RankFacts &r) {
-		return r.side == PodSide::waiting && !r.surely_unbound;
-	};
-	if (std::ranges::none_of(f.ranks, is_unsure))
-		return own(f, end);
-	return look_up(f, is_unsure);
+	return r.side == PodSide::waiting && !r.surely_unbound;
 }
 
 /* Gives back an allocation that cannot be used. Otherwise it would be charged for as long as the
@@ -128,6 +131,18 @@ RankActions end_unbound(const ComponentFacts &f, const Complete &end)
 RankActions let_go(const ComponentFacts &f)
 {
 	RankActions out = give_back(f);
+	const auto is_told = [](const RankAction &one) {
+		return std::holds_alternative<Report>(one.action);
+	};
+	if (std::ranges::any_of(out, is_told))
+		return out;
+	const auto is_failing = [](const RankFacts &r) { return r.bind_failure.has_value(); };
+	if (const auto failing = std::ranges::find_if(f.ranks, is_failing);
+		failing != f.ranks.end()) {
+		std::ranges::move(tell(f, given_back_unbound(*f.job, *failing->bind_failure)),
+			std::back_inserter(out));
+		return out;
+	}
 	const auto is_lost = [](const RankFacts &r) {
 		return r.side == PodSide::waiting && !r.node.name.empty() && !r.node.is_usable;
 	};
@@ -145,6 +160,20 @@ RankActions let_go(const ComponentFacts &f)
 
 } // namespace
 
+RankActions end_unbound(const ComponentFacts &f, const Complete &end)
+{
+	if (std::ranges::none_of(f.ranks, is_unsure))
+		return own(f, end);
+	RankActions out =
+		look_up(f, [](const RankFacts &r) { return is_unsure(r) && !r.may_be_bound_late; });
+	const auto is_failing = [](const RankFacts &r) { return !r.look_trouble.empty(); };
+	const auto failing = std::ranges::find_if(f.ranks, is_failing);
+	if (failing != f.ranks.end())
+		std::ranges::move(tell(f, waiting_to_end(*f.job, failing->look_trouble)),
+			std::back_inserter(out));
+	return out;
+}
+
 RankActions give_back(const ComponentFacts &f)
 {
 	return end_unbound(f, {f.job->id, k_status_given_back});
@@ -153,12 +182,15 @@ RankActions give_back(const ComponentFacts &f)
 RankActions hold_or_bind(const ComponentFacts &f)
 {
 	/* Pods that were bound to it would run without a job, also if slurmctld did not answer: it
-	 * may end the job later. The end is asked for again, unless pods run after all. */
-	if (f.ending && (f.busy.slurm || !has_own_bound(f)))
-		return f.busy.slurm ? RankActions() : end_unbound(f, *f.ending);
+	 * may end the job later. The end is asked for again, unless pods run after all. Then
+	 * nothing more is bound until the request is surely lost. */
+	if (f.ending)
+		return f.busy.slurm || has_own_bound(f) ? RankActions() : end_unbound(f, *f.ending);
 	if (lets_go(f))
 		return let_go(f);
-	if (f.may_give_back && is_untouched(f) && std::ranges::any_of(f.ranks, is_misfit))
+	if (f.is_unbindable) /* when the bindings in flight have been answered */
+		return {};
+	if (is_too_small(f))
 		return give_back_too_small(f);
 	if (f.others.gives_back)
 		return give_back(f);

@@ -26,6 +26,15 @@ bool may_remove(const RankFacts &r)
 	return !r.busy.remove && !r.busy.bind && r.may_retry;
 }
 
+/* Deletes the pod because the job has ended. */
+DeletePod eviction(const RankFacts &r, const SlurmJob &job, const Condition &why)
+{
+	DeletePod out{.disruption = why};
+	if (r.side != PodSide::stopping)
+		out.cause = eviction_of(job.state);
+	return out;
+}
+
 /* Whether the pod is deleted because its job has ended. */
 bool goes(const ComponentFacts &f, const RankFacts &r)
 {
@@ -57,7 +66,7 @@ RankActions ended(const ComponentFacts &f)
 			r.side == PodSide::waiting && (r.busy.remove || r.busy.bind);
 		is_cleared = is_cleared && !goes(f, r) && !is_bound(r) && !is_leaving;
 		if (goes(f, r) && may_remove(r))
-			out.push_back({r.uid, DeletePod{.disruption = why}});
+			out.push_back({r.uid, eviction(r, *f.job, why)});
 	}
 	if (!out.empty())
 		return out;
@@ -81,7 +90,7 @@ RankActions end_with_other(const ComponentFacts &f)
 			continue;
 		is_any_left = true;
 		if ((r.side != PodSide::stopping || r.is_deletion_slow) && may_remove(r))
-			out.push_back({r.uid, DeletePod{.disruption = why}});
+			out.push_back({r.uid, eviction(r, job, why)});
 	}
 	if (is_any_left || !f.job)
 		return out;

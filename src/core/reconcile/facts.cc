@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/reconcile/facts.h"
 
+#include "src/core/model/outcome.h"
+
 #include <algorithm>
 
 namespace slurmkube::core
@@ -30,11 +32,17 @@ bool is_made_after(const RankFacts &r, const SlurmJob &ended, std::int64_t ended
 		(r.pod->created == ended.end_time && !was_seen_before);
 }
 
+bool ended_by_own_deadline(const ComponentFacts &f)
+{
+	return !has_own_bound(f) && f.result == k_status_deadline;
+}
+
 bool takes_waiting_along(const ComponentFacts &f)
 {
 	const auto has_run = [](const RankFacts &r) { return r.busy.bind || is_bound(r); };
 	const bool is_unused = f.ended_ranks == 0 && std::ranges::none_of(f.ranks, has_run);
-	return is_wish(*f.job) && !(is_unused && f.job->state == JobState::timeout);
+	return is_wish(*f.job) &&
+		!(f.job->state == JobState::timeout && (is_unused || ended_by_own_deadline(f)));
 }
 
 bool has_succeeded(const ComponentFacts &f)
@@ -76,11 +84,27 @@ bool is_untouched(const ComponentFacts &f)
 
 bool lets_go(const ComponentFacts &f)
 {
+	/* pods that have ended do not keep an allocation whose next pods cannot be bound */
+	const auto is_used = [](const RankFacts &r) { return r.busy.bind || is_bound(r); };
+	if (f.is_unbindable)
+		return job_side(f.job) == JobSide::allocated &&
+			std::ranges::none_of(f.ranks, is_used);
 	const bool is_wrong = f.gives_way || std::ranges::any_of(f.ranks, [](const RankFacts &r) {
 		return !r.node.forbidden.empty();
 	});
 	return job_side(f.job) == JobSide::allocated && is_wrong && is_untouched(f) &&
 		!f.ranks.empty();
+}
+
+bool is_too_small(const ComponentFacts &f)
+{
+	return job_side(f.job) == JobSide::allocated && f.may_give_back && is_untouched(f) &&
+		std::ranges::any_of(f.ranks, is_misfit);
+}
+
+bool is_to_be_ended(const ComponentFacts &f)
+{
+	return lets_go(f) || is_too_small(f) || f.ending || f.late_long;
 }
 
 bool is_doubtful(const ComponentFacts &f)

@@ -55,10 +55,17 @@ struct RankFacts {
 	/* The pod is bound and, if it is a member of a gang, slurm-kube has bound it. A member that
 	 * another scheduler has bound only takes up its rank. */
 	bool is_ours = false;
-	PlaceFacts node; /* the node of its rank in the allocation */
+	PlaceFacts node;                   /* the node of its rank in the allocation */
+	std::optional<Error> bind_failure; /* of the last binding; nullopt: it did not fail */
+	bool tells_failure = false;        /* the failure is worth a condition on the pod */
 	/* The API server has said that the pod is not bound, after the allocation was found to be
 	 * wrong. */
 	bool surely_unbound = false;
+	/* A binding that was not answered may still be carried out, whatever the API server says
+	 * now. */
+	bool may_be_bound_late = false;
+	bool is_asked_for = false; /* the API server has not answered a look-up yet */
+	std::string look_trouble;  /* why the last look-up failed; empty: it did not */
 	/* others of its component are bound, and it has waited too long for a place */
 	bool is_placeless_long = false;
 	bool is_of_before = false; /* the pod ended under an earlier job */
@@ -126,9 +133,12 @@ struct ComponentFacts {
 	std::uint32_t result = 0; /* wait status of the first rank that failed; 0: none has */
 	/* a rank ended because its pod was deleted: a successor may come */
 	bool has_deleted_end = false;
-	const SlurmJob *job = nullptr;    /* the current job, see State::current_job() */
-	const Complete *ending = nullptr; /* its end, which was asked for and has not come yet */
-	std::vector<JobId> surplus;       /* other live jobs of the same pods */
+	const SlurmJob *job = nullptr;  /* the current job, see State::current_job() */
+	std::optional<Complete> ending; /* its end, which has not come yet */
+	bool is_end_asked = false;      /* we asked for it; otherwise the job's time is over */
+	/* bindings have failed for so long that the allocation is given back */
+	bool is_unbindable = false;
+	std::vector<JobId> surplus; /* other live jobs of the same pods */
 	/* The job to submit, with the next attempt number; or the waiting job with its changes. */
 	const Result<JobSpec> *spec = nullptr;
 	JobChange change; /* for a pending job */
@@ -223,6 +233,8 @@ bool is_made_after(const RankFacts &rank, const SlurmJob &ended, std::int64_t en
  * (is_wish()), except for a time limit under which nothing has run: the time passed while the nodes
  * were held. */
 bool takes_waiting_along(const ComponentFacts &facts);
+/* The pods reached their own activeDeadlineSeconds, which Slurm reports as TIMEOUT, too. */
+bool ended_by_own_deadline(const ComponentFacts &facts);
 
 /* All ranks have succeeded, and none of their pods is expected again. */
 bool has_succeeded(const ComponentFacts &facts);
@@ -238,6 +250,10 @@ bool is_untouched(const ComponentFacts &facts);
 /* The allocation is wrong and no pod is bound in it. It is given back as soon as the API server
  * confirms that no pod is bound. */
 bool lets_go(const ComponentFacts &facts);
+/* The allocation has no place for one of the pods, and is given back for that. */
+bool is_too_small(const ComponentFacts &facts);
+/* Its job ends although pods wait, which may be bound without this agent having seen that. */
+bool is_to_be_ended(const ComponentFacts &facts);
 /* The pods may exist without being visible: a wrong scheduler_name in the agent's configuration
  * hides them from the watch, and so does a missing RBAC permission. */
 bool is_doubtful(const ComponentFacts &facts);

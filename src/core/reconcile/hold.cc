@@ -72,7 +72,7 @@ bool is_over(const ComponentFacts &f)
 
 bool is_settled(const ComponentFacts &f)
 {
-	return is_over(f) || is_allocated(f);
+	return is_over(f) || (is_allocated(f) && !f.ending);
 }
 
 bool is_gated(const ComponentFacts &f)

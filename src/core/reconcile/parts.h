@@ -18,9 +18,8 @@ RankActions own(const ComponentFacts &facts, Action action);
 /* Reports why to at most `most` of the waiting pods, except those that are being deleted. */
 RankActions tell(
 	const ComponentFacts &facts, const Condition &why, std::size_t most = k_reported_ranks);
-/* Asks the API server for the pods that the predicate selects, at most k_reported_ranks at a
- * time. */
-RankActions look_up(const ComponentFacts &facts, bool (*is_asked_for)(const RankFacts &));
+/* Asks the API server for the pods that the predicate selects, an eighth of all at a time. */
+RankActions look_up(const ComponentFacts &facts, bool (*is_wanted)(const RankFacts &));
 /* Submits a job, or reports what that waits for. */
 RankActions submit(const ComponentFacts &facts);
 
@@ -39,6 +38,8 @@ RankActions hold_or_bind(const ComponentFacts &facts);
 /* Ends the job with k_status_given_back. An agent before this one may have bound pods that no watch
  * has shown yet, so the API server is asked for unconfirmed pods first. */
 RankActions give_back(const ComponentFacts &facts);
+/* The same with that end. */
+RankActions end_unbound(const ComponentFacts &facts, const Complete &end);
 
 /* ---- ends.cc ---- */
 /* The job has ended, and pods are left. */

@@ -81,6 +81,10 @@ bool is_too_late(const ComponentFacts &f)
 
 RankActions pending(const ComponentFacts &f)
 {
+	/* slurmctld did not answer: without a repetition, the pods would wait in the queue for a
+	 * job that is ended when it starts */
+	if (f.ending)
+		return own(f, Cancel{f.job->id, f.ending->for_absence || has_own_live(f)});
 	if (!has_live(f) && !f.owner_done && !f.absent_long)
 		return {};
 	if (!has_live(f) || is_too_late(f) || (!has_own_live(f) && f.absent_long))
@@ -101,8 +105,8 @@ RankActions allocated(const ComponentFacts &f)
 		return own(f, Complete{f.job->id, 0});
 	if (!has_live(f) || (!has_own_live(f) && f.absent_long))
 		return f.owner_done || f.absent_long ? end_absent(f) : RankActions{};
-	if (f.late_long)
-		return own(f, Complete{f.job->id, k_status_never_came});
+	if (f.late_long && !f.ending)
+		return end_unbound(f, {f.job->id, k_status_never_came});
 	return hold_or_bind(f);
 }
 
@@ -137,13 +141,15 @@ RankActions tell(const ComponentFacts &f, const Condition &why, std::size_t most
 	return actions;
 }
 
-RankActions look_up(const ComponentFacts &f, bool (*is_asked_for)(const RankFacts &))
+RankActions look_up(const ComponentFacts &f, bool (*is_wanted)(const RankFacts &))
 {
-	auto asked = static_cast<std::size_t>(
-		std::ranges::count_if(f.ranks, [](const RankFacts &r) { return r.busy.look; }));
+	const std::size_t most =
+		std::clamp(f.ranks.size() / 8, k_looked_up_least, k_looked_up_most);
+	auto asked =
+		static_cast<std::size_t>(std::ranges::count_if(f.ranks, &RankFacts::is_asked_for));
 	RankActions out;
 	for (const RankFacts &r : f.ranks) {
-		if (!is_asked_for(r) || r.busy.look || asked >= k_reported_ranks)
+		if (!is_wanted(r) || r.busy.look || asked >= most)
 			continue;
 		out.push_back({r.uid, LookUp{r.pod->name_space, r.pod->name}});
 		asked++;

@@ -36,6 +36,10 @@ Action change_of(const SlurmJob &job, const JobChange &change, const Result<JobS
  * large gang would delay other writes to the API server. Refusals are reported to all pods. */
 inline constexpr std::size_t k_reported_ranks = 16;
 
+/* How many pods of a component are looked up at a time: an eighth, so that the first answer still
+ * counts when the last one comes, within these bounds. */
+inline constexpr std::size_t k_looked_up_least = 16, k_looked_up_most = 256;
+
 /* FAILED 124:0, the status that timeout(1) uses: pods of the gang never came. */
 inline constexpr std::uint32_t k_status_never_came = 124U << 8;
 

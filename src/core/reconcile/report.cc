@@ -145,6 +145,35 @@ Condition waiting_for_node(const SlurmJob &job, const std::string &node)
 		job_text(job) + " has node " + node + ", which is not Ready in Kubernetes"};
 }
 
+Condition failed_binding(const SlurmJob &job, const std::string &node, const Error &error)
+{
+	const std::string head = job_text(job) + " has node " + node + ", but ";
+	if (is_refusal(error))
+		return {names::k_reason_refused,
+			head + "the API server refuses to bind the pod: " + error.what};
+	return {names::k_reason_retrying, head + "binding the pod fails: " + error.what};
+}
+
+Condition given_back_unbound(const SlurmJob &job, const Error &error)
+{
+	const bool refused = is_refusal(error);
+	return {refused ? names::k_reason_refused : names::k_reason_retrying,
+		job_text(job) + " had nodes, but " +
+			(refused ? "the API server refuses to bind pods to them: "
+				 : "binding pods to them fails: ") +
+			error.what +
+			"; the allocation is given back, and the pod queued again after a pause"};
+}
+
+Condition waiting_to_end(const SlurmJob &job, const std::string &why)
+{
+	return {names::k_reason_retrying,
+		job_text(job) +
+			" is to be ended, which waits until the API server has confirmed that no "
+			"pod is bound; asking it fails: " +
+			why};
+}
+
 Condition given_back_node(const SlurmJob &job, const std::string &node)
 {
 	return {names::k_reason_retrying,

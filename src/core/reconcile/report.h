@@ -34,6 +34,11 @@ Condition prolog_failed(const SlurmJob &job);
 Condition timed_out_unused(const SlurmJob &job);
 Condition waiting_for_node(const SlurmJob &job, const std::string &node);
 /* The wait for the node has lasted too long. */
+/* The API server refuses to bind a pod, or fails to. */
+Condition failed_binding(const SlurmJob &job, const std::string &node, const Error &error);
+Condition given_back_unbound(const SlurmJob &job, const Error &error);
+/* Nobody can say whether a pod is bound; why: the last answer. */
+Condition waiting_to_end(const SlurmJob &job, const std::string &why);
 Condition given_back_node(const SlurmJob &job, const std::string &node);
 /* Slurm has chosen a node that is not a Kubernetes node. */
 Condition on_native_node(const SlurmJob &job, const std::string &node);

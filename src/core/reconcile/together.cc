@@ -19,12 +19,13 @@ constexpr std::int64_t k_second_us = 1'000'000;
 
 using Components = std::vector<ComponentFacts>;
 
-/* Pods of the component run or are being bound: it continues whatever happens to the others. */
+/* Pods of the component run or are being bound: it continues whatever happens to the others. Unless
+ * the end of its job was asked for, and may come. */
 bool has_begun(const ComponentFacts &f)
 {
 	const bool is_binding =
 		std::ranges::any_of(f.ranks, [](const RankFacts &r) { return r.busy.bind; });
-	return job_side(f.job) != JobSide::ended && !f.others.ended &&
+	return job_side(f.job) != JobSide::ended && !f.others.ended && !f.is_end_asked &&
 		(has_own_bound(f) || is_binding);
 }
 
@@ -48,19 +49,13 @@ bool is_ready_but_for_claims(const ComponentFacts &f)
 		return r.side == PodSide::gated || is_misfit(r) || is_crowded_out(r) ||
 			!r.node.forbidden.empty();
 	};
-	return is_allocated(f) && !f.is_awaited && !f.job->configuring && !f.job->nodes.empty() &&
-		std::ranges::none_of(f.ranks, is_stuck);
+	return is_allocated(f) && !f.ending && !f.is_awaited && !f.job->configuring &&
+		!f.job->nodes.empty() && std::ranges::none_of(f.ranks, is_stuck);
 }
 
 bool is_ready(const ComponentFacts &f)
 {
 	return is_ready_but_for_claims(f) && (has_begun(f) || !has_open_claims(f));
-}
-
-/* The pods reached their own activeDeadlineSeconds, which Slurm reports as TIMEOUT, too. */
-bool ended_by_own_deadline(const ComponentFacts &f)
-{
-	return !has_own_bound(f) && f.result == k_status_deadline;
 }
 
 /*
@@ -208,7 +203,8 @@ void stand_before_start(
 			!f.job->held && (limit.pause || whose_turn(all, f) != nullptr);
 		return;
 	case JobSide::allocated:
-		f.others.gives_back = (is_held_long || limit.pause) && !is_over(f);
+		f.others.gives_back =
+			(is_held_long || limit.pause) && !is_over(f) && !has_own_bound(f);
 		return wait_to_bind(all, f);
 	}
 }

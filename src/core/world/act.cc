@@ -68,10 +68,13 @@ void World::note_taken(
 	if (std::holds_alternative<Bind>(action))
 		gang.given_back = 0;
 	const auto *complete = std::get_if<Complete>(&action);
-	if (!complete || facts.ending) /* the same end, asked for again */
+	if (!complete)
 		return;
+	Component &component = state_.components.at(key);
 	if (!has_own_live(facts))
-		state_.components.at(key).given_up.push_back(complete->job);
+		note_given_up(component, complete->job);
+	if (!component.asked_ends.is_first())
+		return;
 	if (complete->wait_status == k_status_never_came)
 		note_never_came(key, gang, facts, now);
 	if (complete->wait_status == k_status_given_back && !facts.others.gives_back)
@@ -106,14 +109,28 @@ void World::act_on(
 			component.age_seconds = 0;
 		}
 		const auto *complete = std::get_if<Complete>(&next.action);
-		if (complete && complete->wait_status == k_status_given_back)
+		if (complete && complete->wait_status == k_status_given_back) {
 			note_crowded(component, facts);
+			note_failed_bindings(component, facts);
+		}
 		if (gang)
 			note_taken(key, *gang, facts, next.action, now);
 		stage = stage_after(stage, next.action);
 		out.push_back({uid, std::move(next.action)});
 	}
 	enter(component, stage, now);
+}
+
+/* The next allocation begins without the failures of this one. */
+void World::note_failed_bindings(Component &component, const ComponentFacts &facts)
+{
+	bool is_any = false;
+	for (const RankFacts &r : facts.ranks) {
+		is_any = is_any || r.bind_failure;
+		state_.pods.at(r.uid).bind_failure.reset();
+	}
+	if (is_any && component.asked_ends.is_first())
+		component.failed_bindings++;
 }
 
 void World::enter(Component &component, ComponentStage stage, Now now)

@@ -15,6 +15,7 @@ namespace
 
 constexpr std::int64_t k_first_retry_us = 250'000;
 constexpr std::int64_t k_longest_retry_us = 30'000'000;
+constexpr unsigned k_doublings_most = 10;
 /* An administrator may have changed a limit or an account by then. */
 constexpr std::int64_t k_refused_retry_us = 60'000'000;
 /* the change that we conflicted with is on its way to us */
@@ -30,18 +31,14 @@ constexpr std::int64_t k_look_again_us = 5'000'000;
 /* For pods of a gang that this agent has not seen: each look-up lists their namespace. */
 constexpr std::int64_t k_list_again_us = 60'000'000;
 
-bool is_refusal(const Error &error)
-{
-	return error.code == Errc::invalid || error.code == Errc::denied;
-}
-
 /* Back-off also after a 403: an API server that has just started forbids everything until it has
  * read its roles. */
 std::int64_t retry_delay_us(const Error &error, unsigned failures)
 {
 	if (error.code == Errc::conflict)
 		return k_conflict_retry_us;
-	return std::min(k_first_retry_us << std::min(failures, 10U), k_longest_retry_us);
+	return std::min(
+		k_first_retry_us << std::min(failures, k_doublings_most), k_longest_retry_us);
 }
 
 } // namespace
@@ -75,8 +72,12 @@ void World::failed(Retries &retries, const PodUid &uid, const Error &error, Now 
 
 void World::retry_now(const PodUid &key)
 {
-	if (const auto entry = state_.pods.find(key); entry != state_.pods.end())
+	if (const auto entry = state_.pods.find(key); entry != state_.pods.end()) {
 		entry->second.retries = {};
+		if (std::exchange(entry->second.look_failures, 0) > 0)
+			entry->second.look_quiet_until_us = 0;
+	}
+	clocks_.stop(key, Clock::unbindable);
 	if (const auto component = state_.components.find(key);
 		component != state_.components.end() && !component->second.is_refused)
 		component->second.retries = {};
@@ -113,6 +114,7 @@ SlurmJob World::job_as_answered(
 	job.marker.attempt = component.submitted_attempt;
 	job.partition = answer.partition;
 	job.account = answer.account;
+	job.user_id = answer.user_id;
 	job.marker.kind = k_pod_kind;
 	const auto gang = state_.gangs.find(pod);
 	if (gang != state_.gangs.end()) { /* the answer has room for one node only */
@@ -146,6 +148,7 @@ void World::submitted(const PodUid &pod, const Result<Submitted> &answer, Now no
 	component.is_refused = false;
 	component.retries.failures = 0;
 	component.answered.push_back(answer->job);
+	component.asked_ends.forget(answer->job);
 	if (const auto known = state_.jobs.find(answer->job); known != state_.jobs.end()) {
 		if (known->second.marker.uid == pod.text)
 			/* the plugin's report came first, and contains more */
@@ -167,14 +170,17 @@ void World::completed(const PodUid &pod, const Status &answer, bool was_cancel, 
 	component.busy.slurm = false;
 	if (answer)
 		unanswered_.slurm_answered(now);
-	if (!answer && answer.error().code != Errc::not_found) {
-		if (is_refusal(answer.error()))
-			component.ending = {}; /* the job goes on */
-		failed(component.retries, pod, answer.error(), now);
-		return;
-	}
-	if (was_cancel && component.cancelling)
-		std::erase(component.unheard_of, *component.cancelling);
+	/* refused, or not even sent */
+	const bool is_unheard =
+		!answer && (is_refusal(answer.error()) || answer.error().code == Errc::again);
+	if (!is_unheard)
+		component.asked_ends.may_come(now.mono_us);
+	else if (const auto goes_on = component.asked_ends.is_void(now.mono_us))
+		withdraw_end(component, *goes_on);
+	if (!answer && answer.error().code != Errc::not_found)
+		return failed(component.retries, pod, answer.error(), now);
+	if (was_cancel && component.asked_ends.last())
+		std::erase(component.unheard_of, *component.asked_ends.last());
 	(was_cancel ? figures_.counters.cancelled : figures_.counters.completed)++;
 	component.retries.failures = 0;
 	component.slurm_quiet_until_us = now.mono_us + k_effect_us;
@@ -193,9 +199,18 @@ void World::bound(const PodUid &pod, const Status &answer, Now now)
 {
 	PodEntry &entry = touch_pod(pod);
 	entry.busy.bind = false;
+	entry.bind_attempts++;
 	if (answer) {
 		figures_.counters.bound++;
+		figures_.bind_attempts.add(entry.bind_attempts);
 		entry.retries.failures = 0;
+		if (entry.first_seen_us > 0)
+			figures_.stage_latencies.seen_to_bound.add(
+				static_cast<std::uint64_t>(now.mono_us - entry.first_seen_us));
+		entry.bind_failure.reset();
+		if (const auto own = state_.components.find(entry.component.value_or(pod));
+			own != state_.components.end())
+			own->second.failed_bindings = 0;
 		entry.late_until_us = 0;
 		if (!entry.pod || is_starting(*entry.pod))
 			entry.bound_us = now.mono_us; /* otherwise the watch was faster */
@@ -205,6 +220,8 @@ void World::bound(const PodUid &pod, const Status &answer, Now now)
 		return;
 	}
 	figures_.counters.bind_failed++;
+	if (answer.error().code != Errc::not_found)
+		entry.bind_failure = answer.error();
 	/* Whatever this answer says: an earlier request that was given up may still take effect. */
 	if (answer.error().code != Errc::not_found) {
 		entry.late_node = entry.assumed_node;
@@ -216,7 +233,8 @@ void World::bound(const PodUid &pod, const Status &answer, Now now)
 	failed(entry.retries, pod, answer.error(), now);
 }
 
-void World::pod_deleted(const PodUid &pod, const Status &answer, Now now)
+void World::pod_deleted(
+	const PodUid &pod, const Status &answer, std::optional<Eviction> cause, Now now)
 {
 	PodEntry &entry = touch_pod(pod);
 	entry.busy.remove = false;
@@ -225,6 +243,8 @@ void World::pod_deleted(const PodUid &pod, const Status &answer, Now now)
 		return;
 	}
 	figures_.counters.removed++;
+	if (cause)
+		figures_.counters.evictions[static_cast<std::size_t>(*cause)]++;
 	if (clocks_.since(pod, Clock::starting) > 0)
 		figures_.counters.not_started++;
 	entry.remove_quiet_until_us = now.mono_us + k_effect_us;
@@ -261,12 +281,30 @@ void World::pods_looked_up(const PodUid &key, const Result<PodLookup> &sight, No
 	look_later(key, component.look_quiet_until_us);
 }
 
+/* An API server that answers no look-up says nothing about the pods: their bindings are tried for
+ * another while before their allocation is given back. */
+void World::note_look(const PodUid &pod, PodEntry &entry, const Error *error, Now now)
+{
+	entry.look_failures = error ? entry.look_failures + 1 : 0;
+	entry.look_trouble = error ? error->what : std::string();
+	const PodUid &key = entry.component.value_or(pod);
+	const auto own = state_.components.find(key);
+	if (own == state_.components.end())
+		return;
+	if (!error)
+		own->second.looked_up_us = now.mono_us;
+	else if (!is_refusal(*error) &&
+		own->second.looked_up_us <= clocks_.since(key, Clock::unbindable))
+		clocks_.stop(key, Clock::unbindable);
+}
+
 void World::looked_up(const PodUid &pod, const Result<PodLookup> &sight, Now now)
 {
 	if (state_.gangs.contains(pod))
 		return pods_looked_up(pod, sight, now);
 	PodEntry &entry = touch_pod(pod);
 	entry.busy.look = false;
+	note_look(pod, entry, sight ? nullptr : &sight.error(), now);
 	entry.is_gone = sight && *sight == PodLookup::absent;
 	if (!entry.is_gone || entry.gone_since_us == 0)
 		entry.gone_since_us = entry.is_gone ? now.mono_us : 0;
@@ -279,7 +317,11 @@ void World::looked_up(const PodUid &pod, const Result<PodLookup> &sight, Now now
 		settle_share(pod, entry, now);
 	}
 	/* if the pod exists, the watch will show it soon */
-	entry.look_quiet_until_us = now.mono_us + (sight ? k_look_again_us : k_conflict_retry_us);
+	entry.look_quiet_until_us = now.mono_us +
+		(sight ? k_look_again_us
+		       : std::min(k_conflict_retry_us
+					 << std::min(entry.look_failures - 1, k_doublings_most),
+				 k_longest_retry_us));
 	look_later(pod, entry.look_quiet_until_us);
 }
 

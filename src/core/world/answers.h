@@ -21,6 +21,7 @@ struct Submitted {
 	std::string node; /* empty: the job is pending */
 	std::uint32_t cpus = 0;
 	std::string partition = {}, account = {};
+	std::uint32_t user_id = 0; /* as whom the job was submitted */
 };
 
 /* What a GET of the API server said about a pod. absent: also if the name belongs to a pod with
@@ -53,6 +54,7 @@ struct BindVolumeAnswered {
 struct DeletePodAnswered {
 	PodUid pod;
 	Status answer;
+	std::optional<Eviction> cause = {}; /* of the action; nullopt: no pod was deleted */
 };
 struct ReportAnswered {
 	PodUid pod;

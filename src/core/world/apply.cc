@@ -68,6 +68,8 @@ void World::apply(const PodUid &key, Findings &found, Now now)
 			found.nodes_with_room.end();
 	};
 	std::erase_if(component.crowded, is_over);
+	if (found.withdrawn_end)
+		withdraw_end(component, *found.withdrawn_end);
 	component.submitted.is_reviewed = component.submitted.is_reviewed && !found.is_reviewed;
 	component.admission_look_us = found.admission_look_us.value_or(component.admission_look_us);
 	const auto gang = state_.gangs.find(key);

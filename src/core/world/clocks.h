@@ -24,6 +24,7 @@ enum class Clock : std::uint8_t {
 	job_missing, /* its pods run, but Slurm has no job for them */
 	/* it has an allocation whose node cannot take its pods, and none is bound */
 	room,
+	unbindable, /* it has an allocation, none is bound, and the binding of one fails */
 	in_the_way, /* its allocation is needed by a running pod without a job */
 	/* Its allocation is wrong; it is given back when the API server confirms that no pod is
 	 * bound. */
@@ -38,7 +39,7 @@ enum class Clock : std::uint8_t {
 	claims,    /* it has an allocation, but a volume claim is not bound */
 	starting,  /* it is bound, its node is Ready, but no container has started */
 };
-inline constexpr std::size_t k_clocks = 11;
+inline constexpr std::size_t k_clocks = 12;
 
 /* Text for users: "no room on its node". */
 const char *clock_text(Clock clock);

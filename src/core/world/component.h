@@ -13,6 +13,7 @@
 #include "src/core/gang/shape.h"
 #include "src/core/reconcile/action.h"
 #include "src/core/reconcile/stage.h"
+#include "src/core/world/asked_ends.h"
 #include "src/core/world/pod_entry.h"
 
 #include <memory>
@@ -61,8 +62,7 @@ struct Component {
 	/* Jobs of bound pods that a restored slurmctld has forgotten to be running, and has started
 	 * on another node or not at all. */
 	std::set<JobId> strays;
-	std::optional<JobId> cancelling;
-	Complete ending; /* the end that was asked for last; also for a Cancel */
+	AskedEnds asked_ends;
 	VanishedJobs vanished;
 	std::uint32_t submitted_attempt = 1;
 	std::int64_t submitted_us = 0, allocated_us = 0, job_ended_us = 0;
@@ -78,6 +78,9 @@ struct Component {
 	/* age of jobs that its pods lost before they ran (ComponentFacts::aged_since) */
 	std::int64_t age_seconds = 0;
 	unsigned given_back = 0; /* allocations, in favour of a pod without a job */
+	/* allocations given back in a row because bindings failed */
+	unsigned failed_bindings = 0;
+	std::int64_t looked_up_us = 0; /* last answer of the API server about one of its pods */
 	std::int64_t slurm_quiet_until_us = 0;
 
 	/* When the check before the binding is repeated, even without an event. */

@@ -95,7 +95,7 @@ struct World::Answerer {
 	}
 	void operator()(DeletePodAnswered &told) const
 	{
-		world.pod_deleted(told.pod, told.answer, now);
+		world.pod_deleted(told.pod, told.answer, told.cause, now);
 	}
 	void operator()(ReportAnswered &told) const { world.reported(told.pod, told.answer, now); }
 	void operator()(LookUpAnswered &told) const { world.looked_up(told.pod, told.sight, now); }

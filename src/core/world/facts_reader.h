@@ -86,6 +86,7 @@ class FactsReader
 		std::optional<Result<JobSpec>> &spec, ComponentFacts &facts) const;
 	[[nodiscard]] bool has_given_way_time(
 		const PodUid &uid, const Component &component, bool is_in_the_way) const;
+	void forget_old_end(const PodUid &key, ComponentFacts &facts) const;
 	void note_wrong_allocation(
 		const PodUid &key, const Component &component, ComponentFacts &facts) const;
 	[[nodiscard]] bool is_submit_due(const PodUid &key) const;
@@ -116,6 +117,7 @@ class FactsReader
 	void check_claims(const PodUid &uid, const PodEntry &entry, const KubeNode &node,
 		PlaceFacts &facts) const;
 	[[nodiscard]] bool is_room_late(const PodUid &key, const ComponentFacts &facts) const;
+	[[nodiscard]] bool is_unbindable_long(const PodUid &key, const ComponentFacts &facts) const;
 	void note_placeless(ComponentFacts &facts) const;
 	[[nodiscard]] std::string holder_text(const std::string &node) const;
 	[[nodiscard]] std::string crowded_text(const Crowded &crowded, const Pod &pod) const;

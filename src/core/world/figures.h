@@ -5,7 +5,10 @@
 #ifndef SLURMKUBE_CORE_WORLD_FIGURES_H
 #define SLURMKUBE_CORE_WORLD_FIGURES_H
 
+#include "src/core/model/eviction.h"
 #include "src/core/model/latency.h"
+
+#include <array>
 
 #include <cstdint>
 
@@ -17,6 +20,32 @@ struct StageLatencies {
 	Latency watch_to_submit, submit_to_allocated, allocated_to_bound, bound_to_running,
 		ended_to_pod_deleted, pod_deleted_to_job_ended, pod_terminal_to_job_ended,
 		node_change_to_slurm;
+	/* of all steps up to the binding, for pods that this agent has bound */
+	Latency seen_to_bound;
+};
+
+/* Bindings that it took until a pod was bound, for pods that this agent has bound. */
+class BindAttempts
+{
+      public:
+	/* The buckets of kube-scheduler. */
+	static constexpr std::array<std::uint32_t, 5> k_bounds = {1, 2, 4, 8, 16};
+
+	void add(std::uint32_t attempts)
+	{
+		for (std::size_t i = 0; i < k_bounds.size(); i++)
+			up_to_[i] += attempts <= k_bounds[i] ? 1U : 0U;
+		count_++;
+		sum_ += attempts;
+	}
+	/* The number of pods with at most k_bounds[i] attempts. */
+	[[nodiscard]] std::uint64_t up_to(std::size_t i) const { return up_to_[i]; }
+	[[nodiscard]] std::uint64_t count() const { return count_; }
+	[[nodiscard]] std::uint64_t sum() const { return sum_; }
+
+      private:
+	std::array<std::uint64_t, k_bounds.size()> up_to_{};
+	std::uint64_t count_ = 0, sum_ = 0;
 };
 
 /* Numbers of actions and answers since the agent started. */
@@ -24,11 +53,13 @@ struct Counters {
 	std::uint64_t updated = 0, submitted = 0, submit_failed = 0, bound = 0, bind_failed = 0;
 	std::uint64_t completed = 0, cancelled = 0, removed = 0, reported = 0, readopted = 0;
 	std::uint64_t gate_waits = 0, not_started = 0;
+	Evictions evictions{};
 };
 
 struct Figures {
 	StageLatencies stage_latencies;
 	Counters counters;
+	BindAttempts bind_attempts;
 };
 
 } // namespace slurmkube::core

@@ -92,6 +92,8 @@ class Findings
 	/* see Gang::first_attempt; 0: unchanged */
 	std::uint32_t first_attempt = 0;
 	bool all_came = false; /* all pods of the gang have come */
+	/* an end that was asked for long ago, and under which pods run */
+	std::optional<JobId> withdrawn_end;
 	/* when the check before the binding is repeated */
 	std::optional<std::int64_t> admission_look_us;
 

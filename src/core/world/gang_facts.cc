@@ -25,6 +25,7 @@ namespace
 {
 
 /* Allocations that may be too small for pods of a gang before these get jobs of their own. */
+constexpr std::uint32_t k_no_rank = UINT32_MAX;
 constexpr unsigned k_given_back_most = 3;
 /* How often an owner is asked whether more pods come, while others of the workload live. */
 constexpr std::int64_t k_owner_interval_us = 30'000'000;
@@ -129,9 +130,10 @@ void note_misfits(const Gang &gang, ComponentFacts &f, Findings &found)
 }
 
 /* The number of ranks whose pods have not come. */
-std::uint32_t count_empty_ranks(
-	const Gang &gang, const Run &run, const Members &members, const Findings &found)
+std::uint32_t count_empty_ranks(const State &state, const PodUid &key, const Run &run,
+	const Members &members, const Findings &found)
 {
+	const Gang &gang = state.gangs.at(key);
 	std::vector<bool> settled(gang.ranks.size());
 	const auto settle = [&](std::uint32_t rank) {
 		if (rank < settled.size())
@@ -146,6 +148,10 @@ std::uint32_t count_empty_ranks(
 			settle(rank);
 	}
 	std::ranges::for_each(gang.standalone, settle);
+	const auto alone = state.standalone.find(key);
+	for (const PodUid &uid :
+		alone == state.standalone.end() ? std::set<PodUid>() : alone->second)
+		settle(state.pods.at(uid).standalone_rank.value_or(k_no_rank));
 	for (const Leaving &one : found.leaving)
 		settle(one.rank);
 	return static_cast<std::uint32_t>(std::ranges::count(settled, false));
@@ -228,7 +234,7 @@ void FactsReader::note_gang_times(
 	const PodUid &key, const Gang &gang, const Members &members, ComponentFacts &f) const
 {
 	note_gang_absence(key, gang, f);
-	f.empty_ranks = count_empty_ranks(gang, run_of(state_, key, gang), members, found_);
+	f.empty_ranks = count_empty_ranks(state_, key, run_of(state_, key, gang), members, found_);
 	found_.all_came = f.empty_ranks == 0 && are_any_bound(f);
 	const bool is_late = job_side(f.job) == JobSide::allocated && gang.minimum == 0 &&
 		!are_any_bound(f) && f.empty_ranks > 0;

@@ -19,6 +19,18 @@ constexpr std::int64_t k_first_report_us = 1'000'000;
 
 } // namespace
 
+void note_given_up(Component &component, JobId job)
+{
+	if (std::ranges::find(component.given_up, job) == component.given_up.end())
+		component.given_up.push_back(job);
+}
+
+void withdraw_end(Component &component, JobId job)
+{
+	component.asked_ends.withdraw(job);
+	std::erase(component.given_up, job);
+}
+
 /* Accepts at most one write per pod and report interval, and none that repeats what the pod
  * says. */
 bool World::accept_report(const PodUid &uid, PodEntry &entry, const Report &report, Now now)
@@ -85,7 +97,6 @@ void World::note_submission(const PodUid &key, const JobSpec &spec, Now now)
 		figures_.counters.readopted++;
 	component.submitted_us = now.mono_us;
 	component.submitted_attempt = spec.marker.attempt;
-	component.ending = {}; /* Slurm may use the number of that job again */
 	component.allocated_us = component.job_ended_us = 0;
 }
 
@@ -98,27 +109,28 @@ void World::note_age(Component &component, JobId id, Now now) const
 		component.age_seconds = std::max(component.age_seconds, age_of(job->second, now));
 }
 
+void World::note_completion(const PodUid &key, Component &component, const Complete &end, Now now)
+{
+	component.asked_ends.ask(end);
+	if (end.for_absence)
+		note_given_up(component, end.job);
+	if (end.wait_status != k_status_given_back)
+		return;
+	note_age(component, end.job, now);
+	if (clocks_.since(key, Clock::in_the_way) > 0 && component.asked_ends.is_first())
+		component.given_back++;
+}
+
 void World::note_job_action(const PodUid &key, Action &action, Now now)
 {
 	Component &component = state_.components.at(key);
-	if (const auto *complete = std::get_if<Complete>(&action)) {
-		component.ending = *complete;
-		if (complete->wait_status == k_status_given_back)
-			note_age(component, complete->job, now);
-		if (complete->wait_status == k_status_given_back &&
-			clocks_.since(key, Clock::in_the_way) > 0)
-			component.given_back++;
-		if (complete->for_absence &&
-			std::ranges::find(component.given_up, complete->job) ==
-				component.given_up.end()) /* it may be asked for again */
-			component.given_up.push_back(complete->job);
-	}
+	if (const auto *complete = std::get_if<Complete>(&action))
+		note_completion(key, component, *complete, now);
 	if (const auto *cancel = std::get_if<Cancel>(&action)) {
-		component.ending = {cancel->job, k_status_cancelled, cancel->for_absence};
+		component.asked_ends.ask(*cancel);
 		if (cancel->for_absence)
 			note_age(component, cancel->job, now);
-		component.given_up.push_back(cancel->job);
-		component.cancelling = cancel->job;
+		note_given_up(component, cancel->job);
 	}
 	if (std::holds_alternative<Submit>(action) || std::holds_alternative<Update>(action))
 		unanswered_.sent(key, namespace_of(state_, key));

@@ -19,6 +19,9 @@ constexpr std::int64_t k_unheard_job_seconds = 5;
 /* Pause between jobs of a pod that end before it runs: none after the first, then 2 s, 4 s, ... */
 constexpr std::int64_t k_next_job_us = 1'000'000;
 constexpr std::uint32_t k_next_job_doublings = 6;
+/* Each try is charged for up to a minute: in the end a minute of 64. */
+constexpr std::int64_t k_after_failed_binding_us = 60'000'000;
+constexpr unsigned k_failed_binding_doublings = 6;
 
 bool contains(const std::vector<JobId> &list, JobId id)
 {
@@ -38,6 +41,13 @@ bool has_bound_pods(const State &state, const PodUid &key, const Component &comp
 std::int64_t pause_before(std::uint32_t attempt)
 {
 	return attempt <= 2 ? 0 : k_next_job_us << std::min(attempt - 2, k_next_job_doublings);
+}
+
+std::int64_t pause_after_failed_bindings(unsigned count)
+{
+	return count == 0
+		? 0
+		: k_after_failed_binding_us << std::min(count - 1, k_failed_binding_doublings);
 }
 
 std::uint32_t bound_attempt(const Pod &pod)
@@ -111,10 +121,10 @@ bool is_about_pod(const Pod &pod, const Component &component, const SlurmJob &en
 {
 	if (is_given_up(component, ended))
 		return false;
-	/* ends that only pods bring about */
-	const bool is_of_pods = ended.state == JobState::failed ||
-		ended.state == JobState::complete || ended.state == JobState::oom;
-	const bool is_wish = !is_of_pods || ended.exit_status == k_status_never_came;
+	/* Ends that only pods bring about, or we. FAILED with k_status_never_came is one of ours,
+	 * too: what is bound after all stays. */
+	const bool is_wish = ended.state != JobState::failed && ended.state != JobState::complete &&
+		ended.state != JobState::oom;
 	const std::uint32_t bound = bound_attempt(pod);
 	const auto named = pod.annotations.find(names::k_allocation_job_id);
 	/* the agent that bound the pod to the job had received the answer */

@@ -53,17 +53,20 @@ bool World::is_asked_for(const PodUid &key) const
 /* The pod gets a job of its own. */
 void World::leave(Gang &gang, const PodUid &uid)
 {
+	const auto member = gang.members.find(uid);
+	const auto rank = member == gang.members.end() ? std::nullopt : member->second;
 	gang.members.erase(uid);
 	PodEntry &entry = state_.pods.at(uid);
-	if (gang.minimum > 0)
-		note_standalone(*entry.component, uid, entry);
+	note_standalone(*entry.component, uid, entry, rank);
 	entry.component.reset();
 	queue_.mark(uid);
 }
 
-void World::note_standalone(const PodUid &key, const PodUid &uid, PodEntry &entry)
+void World::note_standalone(
+	const PodUid &key, const PodUid &uid, PodEntry &entry, std::optional<std::uint32_t> rank)
 {
 	entry.standalone_of = key;
+	entry.standalone_rank = rank;
 	state_.standalone[key].insert(uid);
 }
 

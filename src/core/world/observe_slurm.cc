@@ -10,6 +10,18 @@
 namespace slurmkube::core
 {
 
+namespace
+{
+
+/* Slurm has used the number again: a slurmctld that was restored does not know the first job. */
+bool is_another(const SlurmJob &known, const SlurmJob &seen)
+{
+	return known.marker.uid != seen.marker.uid ||
+		(!is_live(known) && is_live(seen) && seen.submit_time > known.submit_time);
+}
+
+} // namespace
+
 void World::link_opened(PluginHello hello)
 {
 	doubt_lists(hello);
@@ -18,8 +30,10 @@ void World::link_opened(PluginHello hello)
 		 * saved the jobs that it had answered with. */
 		for (const auto &[id, until] : std::exchange(provisional_until_us_, {}))
 			forget_job(id);
+		/* The numbers may belong to other jobs. Ends that were asked for stay: after a
+		 * reconfiguration from 23.11 on, requests that wait in the listening socket reach
+		 * the new process (_try_to_reconfig() in controller.c). */
 		for (auto &[key, component] : state_.components)
-			/* the numbers may belong to other jobs */
 			component.unheard_of.clear();
 	}
 	state_.sync.opened(std::move(hello));
@@ -59,12 +73,18 @@ void World::job_seen(SlurmJob job, Now now)
 void World::remember_job(const PodUid &uid, SlurmJob job, Now now)
 {
 	const auto known = state_.jobs.find(job.id);
-	if (known != state_.jobs.end() && known->second.marker.uid != job.marker.uid)
-		forget_job(job.id); /* Slurm has used the number again */
+	if (known != state_.jobs.end() && is_another(known->second, job))
+		forget_job(job.id);
 	Component &component = touch_component(uid);
 	if (std::ranges::find(component.jobs, job.id) == component.jobs.end())
 		component.jobs.push_back(job.id);
 	note_job_times(component, job, now);
+	/* A restored slurmctld may run it again, or have it wait again. */
+	const AskedEnd *asked = component.asked_ends.find(job.id);
+	if (asked && !is_live(job))
+		component.asked_ends.withdraw(job.id);
+	else if (asked && !asked->is_cancel && job_side(&job) == JobSide::pending)
+		withdraw_end(component, job.id);
 	if (is_live(job))
 		note_stray(uid, component, job);
 	else if (state_.peers.is_constrained(uid))
@@ -136,6 +156,7 @@ void World::forget_job(JobId id)
 		{&component.jobs, &component.answered, &component.given_up, &component.unheard_of})
 		std::erase(*list, id);
 	component.strays.erase(id);
+	component.asked_ends.forget(id);
 	state_.clusters.forget(id);
 	state_.jobs.erase(known);
 	provisional_until_us_.erase(id);

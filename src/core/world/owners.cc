@@ -170,6 +170,17 @@ bool World::has_other_owner(PodEntry &entry, Grouping &grouping)
 	return alone || is_other;
 }
 
+/* Notes which owners were asked for. */
+Result<Grouping> World::grouping_of(PodEntry &entry) const
+{
+	entry.owners.clear();
+	return group_of(*entry.pod, [&](const OwnerId &id, const std::string &owner_uid) {
+		if (std::ranges::find(entry.owners, id) == entry.owners.end())
+			entry.owners.push_back(id);
+		return state_.owners.answer_for(id, owner_uid, entry.ungrouped_since_us);
+	});
+}
+
 /* A pod with a job of its own keeps it, whatever its owners say. */
 void World::assign(const PodUid &uid, PodEntry &entry, Now now)
 {
@@ -177,12 +188,7 @@ void World::assign(const PodUid &uid, PodEntry &entry, Now now)
 	const bool has_no_jobs = !own || own->jobs.empty();
 	if (entry.ungrouped_since_us == 0)
 		entry.ungrouped_since_us = now.mono_us;
-	entry.owners.clear();
-	auto grouping = group_of(*entry.pod, [&](const OwnerId &id, const std::string &owner_uid) {
-		if (std::ranges::find(entry.owners, id) == entry.owners.end())
-			entry.owners.push_back(id);
-		return state_.owners.answer_for(id, owner_uid, entry.ungrouped_since_us);
-	});
+	auto grouping = grouping_of(entry);
 	if (!grouping) {
 		entry.refusal = grouping.error();
 		return stay_alone(entry, {});
@@ -205,8 +211,9 @@ void World::assign(const PodUid &uid, PodEntry &entry, Now now)
 	const bool was_bound_alone =
 		!entry.pod->node_name.empty() && entry.pod_attempt > 0 && !entry.pod_rank;
 	if (!has_no_jobs || was_bound_alone) {
-		if (in.minimum > 0)
-			note_standalone(PodUid{in.gang.key}, uid, entry);
+		/* with several components, the index says nothing about the rank in one */
+		if (in.components.size() < 2)
+			note_standalone(PodUid{in.gang.key}, uid, entry, in.index);
 		return stay_alone(entry, std::move(in.inherited));
 	}
 	join(uid, entry, std::move(in), now);

@@ -19,6 +19,9 @@ std::uint32_t bound_attempt(const Pod &pod);
 /* The pause, in microseconds, between the end of a job and the submission of the next one for the
  * same pods. */
 std::int64_t pause_before(std::uint32_t attempt);
+/* The same pause after that many consecutive allocations that were given back because bindings
+ * failed. */
+std::int64_t pause_after_failed_bindings(unsigned count);
 
 /* "3 nodes: each has no label a=b; 1 node has ..." */
 std::string reasons_text(const std::map<std::string, std::size_t> &reasons);
@@ -105,6 +108,10 @@ std::size_t pods_of(const State &state, const Gang &gang, const PodUid &key);
 /* Bound by us, or about to be. */
 bool is_bound_member(const PodEntry &entry);
 void note_crowded(Component &component, Crowded crowded);
+/* The end of that job says nothing about live pods: see Component::given_up. */
+void note_given_up(Component &component, JobId job);
+/* The job goes on, although its end was asked for: whatever ends it later concerns its pods. */
+void withdraw_end(Component &component, JobId job);
 /* Notes all nodes that cannot take the component's pods, with what the pods that were to go there
  * request together. */
 void note_crowded(Component &component, const ComponentFacts &facts);

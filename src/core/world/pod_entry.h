@@ -32,8 +32,10 @@ struct PodEntry {
 	std::optional<PodUid> component;
 	/* What InGang::ends_together was; nullopt: its owners are not known yet. */
 	std::optional<bool> ends_together;
-	/* Key of the PodGroup that the pod belongs to, but runs without; empty: none. */
+	/* Key of the component that the pod belongs to, but runs without; empty: none. */
 	PodUid standalone_of;
+	/* its rank there; nullopt: not known */
+	std::optional<std::uint32_t> standalone_rank;
 	/* what its owners ask for is invalid */
 	std::optional<Error> refusal;
 	std::vector<OwnerId> owners;                  /* the owners that were asked for */
@@ -63,16 +65,20 @@ struct PodEntry {
 	bool saw_deletion = false; /* a watch has reported the deletion */
 	/* A list did not contain the pod: it is kept as it was last seen. */
 	bool is_unseen = false;
+	std::uint32_t bind_attempts = 0; /* answered bindings of this agent, failed ones included */
 	std::int64_t first_seen_us = 0, terminal_us = 0, deleted_us = 0, gone_us = 0;
 	/* when the API server first said that the pod does not exist */
 	std::int64_t gone_since_us = 0;
 	/* when the API server said that the pod is not bound */
 	std::int64_t unbound_at_us = 0;
+	unsigned look_failures = 0; /* look-ups in a row that failed */
+	std::string look_trouble;   /* why the last one did; empty: it did not */
 
 	/* ---- its place ---- */
 	/* The node of a binding that was sent or has succeeded, while no watch has shown it. */
 	std::string assumed_node;
-	std::string held_node; /* where Occupancy counts the pod */
+	std::string held_node;             /* where Occupancy counts the pod */
+	std::optional<Error> bind_failure; /* of the last binding; nullopt: it did not fail */
 	/* The node of a binding that failed without a clear answer and may still take effect. */
 	std::string late_node;
 	/* When the API server is asked whether it did; 0: there is no such binding. */

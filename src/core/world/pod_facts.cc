@@ -15,8 +15,26 @@ namespace
 {
 
 constexpr std::int64_t k_give_way_us = 3'000'000;
-/* How long an answer of the API server about a pod alone may be used. */
+/* How long an answer of the API server that a pod is not bound may be used: an agent that is being
+ * replaced may bind it at any moment. A gang's answers come one after another. */
 constexpr std::int64_t k_believed_us = 1'000'000;
+constexpr std::int64_t k_believed_of_gang_us = 30'000'000;
+constexpr std::int64_t k_believed_per_rank_us = 10'000;
+
+/*
+ * The end of the job that was asked for and is still to come. Also an agent before this one may
+ * have asked: it moves the job's end time to now (slurm/jobs.cc), and until slurmctld looks at time
+ * limits the job is RUNNING. A job whose time is over ends in any case. Only a suspended one gets
+ * more time.
+ */
+std::optional<Complete> ending_of(const AskedEnd *asked, const SlurmJob *job, Now now)
+{
+	if (asked)
+		return asked->end;
+	const bool is_over = job && job->state == JobState::running && job->end_time > 0 &&
+		job->end_time <= now.wall_s;
+	return is_over ? std::optional(Complete{job->id, k_status_deadline}) : std::nullopt;
+}
 
 } // namespace
 
@@ -31,7 +49,9 @@ ComponentFacts FactsReader::facts_of_component(const PodUid &key, const Componen
 	f.answer_lost = f.job && is_answer_lost(component, *f.job);
 	f.surplus = surplus_of(key, component, f.job);
 	f.busy = in_flight_of(component, state_.entry(key), now_);
-	f.ending = f.job && component.ending.job == f.job->id ? &component.ending : nullptr;
+	const AskedEnd *asked = f.job ? component.asked_ends.find(f.job->id) : nullptr;
+	f.is_end_asked = asked != nullptr;
+	f.ending = ending_of(asked, f.job, now_);
 	f.may_retry = now_.mono_us >= component.retries.retry_at_us;
 	f.submit_due = is_submit_due(key);
 	f.trouble = component.trouble;
@@ -39,8 +59,9 @@ ComponentFacts FactsReader::facts_of_component(const PodUid &key, const Componen
 	if (const std::int64_t age = age_of(state_, component, now_); age > 0)
 		f.aged_since = now_.wall_s - age;
 	if (job_side(f.job) == JobSide::ended && component.job_ended_us > 0) {
-		const std::int64_t next =
-			component.job_ended_us + pause_before(next_attempt(state_, key));
+		const std::int64_t next = component.job_ended_us +
+			std::max(pause_before(next_attempt(state_, key)),
+				pause_after_failed_bindings(component.failed_bindings));
 		f.next_job_due = now_.mono_us >= next;
 		if (!f.next_job_due)
 			found_.look_later(key, next);
@@ -171,17 +192,40 @@ void FactsReader::note_wrong_allocation(
 	if (!f.is_alone)
 		note_common_room({&f});
 	f.gives_way = is_room_late(key, f) || f.gives_way;
+	f.is_unbindable = is_unbindable_long(key, f);
 }
 
 void FactsReader::note_letting_go(const PodUid &key, ComponentFacts &f) const
 {
-	const std::int64_t since_us = found_.since(key, Clock::letting_go,
-		lets_go(f) || f.ending || f.others.gives_back || f.others.ended);
+	forget_old_end(key, f);
+	const std::int64_t since_us = found_.since(
+		key, Clock::letting_go, is_to_be_ended(f) || f.others.gives_back || f.others.ended);
+	if (since_us == 0)
+		return;
+	const std::int64_t believed_us = f.is_alone ? k_believed_us
+						    : k_believed_of_gang_us +
+			static_cast<std::int64_t>(f.ranks.size()) * k_believed_per_rank_us;
 	for (RankFacts &r : f.ranks) {
-		const std::int64_t unbound_us = state_.pods.at(r.uid).unbound_at_us;
-		const bool is_fresh = !f.is_alone || now_.mono_us - unbound_us < k_believed_us;
-		r.surely_unbound = since_us > 0 && unbound_us >= since_us && is_fresh;
+		const PodEntry &entry = state_.pods.at(r.uid);
+		r.may_be_bound_late = now_.mono_us < entry.late_until_us;
+		r.surely_unbound = entry.unbound_at_us >= std::max(since_us, entry.late_until_us) &&
+			now_.mono_us - entry.unbound_at_us < believed_us;
 	}
+}
+
+/* Pods run although the end of their job was asked for. If slurmctld has not ended it within the
+ * time that a request may live, it never got the request, and the job is theirs. */
+void FactsReader::forget_old_end(const PodUid &key, ComponentFacts &f) const
+{
+	const AskedEnd *asked =
+		f.job ? state_.components.at(key).asked_ends.find(f.job->id) : nullptr;
+	if (!asked || !has_own_bound(f) || f.busy.slurm)
+		return;
+	if (now_.mono_us < asked->lives_until_us)
+		return found_.look_later(key, asked->lives_until_us);
+	found_.withdrawn_end = f.job->id;
+	f.is_end_asked = false;
+	f.ending = ending_of(nullptr, f.job, now_);
 }
 
 } // namespace slurmkube::core

@@ -12,6 +12,9 @@ namespace slurmkube::core
 namespace
 {
 
+/* A binding that fails once or twice is not worth a write to the API server. */
+constexpr unsigned k_told_failures = 4;
+
 /* The API server and Slurm tell both times in seconds. Within the same second, what this agent saw
  * first came first. */
 bool is_after_end(const PodEntry &member, const Component &component, const SlurmJob &job)
@@ -79,6 +82,11 @@ RankFacts FactsReader::facts_of_rank(const PodUid &uid, const PodEntry &entry,
 	r.side = side_of(entry);
 	r.busy = in_flight_of(entry, now_);
 	r.may_retry = now_.mono_us >= entry.retries.retry_at_us;
+	r.bind_failure = entry.bind_failure;
+	r.tells_failure = r.bind_failure &&
+		(is_refusal(*r.bind_failure) || entry.retries.failures >= k_told_failures);
+	r.is_asked_for = entry.busy.look;
+	r.look_trouble = entry.look_trouble;
 	r.first_seen_us = entry.first_seen_us;
 	r.is_deletion_slow = is_deletion_slow(*r.pod);
 	r.is_of_before = r.side == PodSide::ended && job && entry.pod_attempt < job->marker.attempt;

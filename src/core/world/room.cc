@@ -54,6 +54,22 @@ bool FactsReader::is_room_late(const PodUid &key, const ComponentFacts &f) const
 		key, Clock::room, is_so, state_.settings.room_wait_us, state_.sync.synced_us());
 }
 
+/* A binding may fail for good: a policy of the site forbids it, the agent has lost its rights, or a
+ * webhook does not answer. Requests in flight do not stop the clock, because the binding is tried
+ * again. */
+bool FactsReader::is_unbindable_long(const PodUid &key, const ComponentFacts &f) const
+{
+	const auto is_failing = [](const RankFacts &r) {
+		return r.bind_failure && (r.busy.bind || r.side == PodSide::waiting);
+	};
+	const auto is_confirmed = [](const RankFacts &r) { return is_bound(r) && !r.busy.bind; };
+	const bool is_so = job_side(f.job) == JobSide::allocated &&
+		std::ranges::none_of(f.ranks, is_confirmed) &&
+		std::ranges::any_of(f.ranks, is_failing);
+	return found_.is_over(key, Clock::unbindable, is_so, state_.settings.room_wait_us,
+		state_.sync.synced_us());
+}
+
 /*
  * For pods without a place while others of the gang are bound. The others may do well without such
  * a pod, so they are not ended for it. Alone, it gets the next free node, or waits without being

@@ -35,6 +35,7 @@ void World::forget_refusals()
 {
 	for (auto &[key, component] : state_.components) {
 		component.is_refused = false;
+		component.failed_bindings = 0;
 		component.submitted.refused_digest.clear();
 		component.submitted.refused_text.clear();
 	}

@@ -74,7 +74,8 @@ struct State {
 	std::map<PodUid, PodEntry> pods;
 	std::map<PodUid, Component> components; /* by key; the key for a pod alone is its uid */
 	std::map<PodUid, Gang> gangs;           /* components that may have several ranks */
-	/* By key of a PodGroup: pods that run alone because the others did not need them. */
+	/* By key of a component: pods that have jobs of their own, because the others did not need
+	 * them (PodGroup) or had no place for them. */
 	std::map<PodUid, std::set<PodUid>> standalone;
 	std::map<JobId, SlurmJob> jobs;
 	ClusterJobs clusters;

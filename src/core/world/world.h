@@ -103,6 +103,7 @@ class World
 	}
 	[[nodiscard]] const Clocks &clocks() const { return clocks_; }
 	[[nodiscard]] const Counters &counters() const { return figures_.counters; }
+	[[nodiscard]] const BindAttempts &bind_attempts() const { return figures_.bind_attempts; }
 
       private:
 	/* The pod whose owners were asked for last, and when the next turn is. */
@@ -151,9 +152,11 @@ class World
 	void completed(const PodUid &pod, const Status &answer, bool was_cancel, Now now);
 	void bound(const PodUid &pod, const Status &answer, Now now);
 	void volume_bound(const PodUid &pod, const Status &answer, Now now);
-	void pod_deleted(const PodUid &pod, const Status &answer, Now now);
+	void pod_deleted(
+		const PodUid &pod, const Status &answer, std::optional<Eviction> cause, Now now);
 	void reported(const PodUid &pod, const Status &answer, Now now);
 	void pods_looked_up(const PodUid &key, const Result<PodLookup> &sight, Now now);
+	void note_look(const PodUid &pod, PodEntry &entry, const Error *error, Now now);
 	void looked_up(const PodUid &pod, const Result<PodLookup> &sight, Now now);
 	void node_changed(const std::string &name, const Status &answer, Now now);
 	void node_looked_up(const std::string &name, const Result<NodeLookup> &sight, Now now);
@@ -221,6 +224,7 @@ class World
 	void wake_claimants(const std::set<PodUid> &users);
 	void wake_all_claimants();
 	/* ---- gangs: world/{owners,members,ranks,room,holding,act}.cc ---- */
+	[[nodiscard]] Result<Grouping> grouping_of(PodEntry &entry) const;
 	void assign(const PodUid &uid, PodEntry &entry, Now now);
 	bool has_other_owner(PodEntry &entry, Grouping &grouping);
 	void join(const PodUid &uid, PodEntry &entry, InGang in, Now now);
@@ -240,7 +244,8 @@ class World
 	void assign_ranks(Gang &gang, const PodUid &key);
 	void assign_free_ranks(Gang &gang);
 	void leave(Gang &gang, const PodUid &uid);
-	void note_standalone(const PodUid &key, const PodUid &uid, PodEntry &entry);
+	void note_standalone(const PodUid &key, const PodUid &uid, PodEntry &entry,
+		std::optional<std::uint32_t> rank);
 	void note_bound_members(const PodUid &key, const Gang &gang);
 	[[nodiscard]] bool may_be_gang(const PodUid &key, const std::string &name_space) const;
 	bool rejoin(const PodUid &uid, PodEntry &entry, Now now);
@@ -290,6 +295,7 @@ class World
 	static void apply_plan(Gang &gang, GangPlan plan);
 	void act_on(const PodUid &key, const ComponentFacts &facts, Now now,
 		std::vector<PodAction> &out);
+	void note_failed_bindings(Component &component, const ComponentFacts &facts);
 	static void enter(Component &component, ComponentStage stage, Now now);
 	/* ---- what is marked as under way: world/in_flight.cc ---- */
 	bool accept_report(const PodUid &uid, PodEntry &entry, const Report &report, Now now);
@@ -297,6 +303,7 @@ class World
 	void note_submission(const PodUid &key, const JobSpec &spec, Now now);
 	void note_age(Component &component, JobId id, Now now) const;
 	bool accept(const PodUid &uid, Action &action, Now now);
+	void note_completion(const PodUid &key, Component &component, const Complete &end, Now now);
 	void note_job_action(const PodUid &key, Action &action, Now now);
 	/* ---- without a link: world/standby.cc; looks: world/act.cc ---- */
 	void doubt_lists(const PluginHello &hello);

@@ -7,14 +7,19 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <string>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 using namespace slurmkube;
 
@@ -29,7 +34,9 @@ class Running
 	{
 		char name[] = "/tmp/slurm-kube-ctl.XXXXXX";
 		dir_ = mkdtemp(name);
+		(void)chmod(name, 0755); /* other users connect, too */
 		listening_ = server_.listen(path()).ok();
+		beat();
 		thread_ = std::thread([this] { loop_.run(); });
 	}
 	~Running()
@@ -40,12 +47,26 @@ class Running
 	}
 	[[nodiscard]] std::string path() const { return dir_ + "/s"; }
 	[[nodiscard]] bool listening() const { return listening_; }
+	/* the longest time between two of the loop's timers, since the start */
+	[[nodiscard]] std::chrono::milliseconds longest_gap() const { return gap_; }
 
       private:
-	/* "later": answers after that many milliseconds; "twice": answers twice */
-	void reply(json_object *request, const ctl::Reply &answer)
+	void beat()
 	{
-		const std::string text = text_for(request);
+		const auto now = std::chrono::steady_clock::now();
+		gap_ = std::max(gap_.load(),
+			std::chrono::duration_cast<std::chrono::milliseconds>(now - beat_));
+		beat_ = now;
+		loop_.after(std::chrono::milliseconds(1), [this] { beat(); });
+	}
+	/* "later": answers after that many milliseconds; "twice": answers twice; "busy": keeps the
+	 * loop busy for that long */
+	void reply(json_object *request, const ctl::Peer &peer, const ctl::Reply &answer)
+	{
+		const std::string text =
+			codec::get_string(request, "verb") == "who" ? who(peer) : text_for(request);
+		std::this_thread::sleep_for(
+			std::chrono::milliseconds(codec::get_int(request, "busy")));
 		const std::int64_t later = codec::get_int(request, "later");
 		if (later > 0)
 			loop_.after(
@@ -54,6 +75,10 @@ class Running
 			answer(text);
 		if (codec::get_bool(request, "twice"))
 			answer(text);
+	}
+	static std::string who(const ctl::Peer &peer)
+	{
+		return std::to_string(peer.user) + (peer.is_operator ? " operator" : "");
 	}
 	static std::string text_for(json_object *request)
 	{
@@ -67,9 +92,13 @@ class Running
 	}
 
 	std::string dir_;
+	std::chrono::steady_clock::time_point beat_ = std::chrono::steady_clock::now();
+	std::atomic<std::chrono::milliseconds> gap_{};
 	agent::Loop loop_;
 	ctl::Server server_{loop_,
-		[this](json_object *request, const ctl::Reply &answer) { reply(request, answer); }};
+		[this](json_object *request, const ctl::Peer &peer, const ctl::Reply &answer) {
+			reply(request, peer, answer);
+		}};
 	bool listening_ = false;
 	std::thread thread_;
 };
@@ -203,20 +232,103 @@ void a_crowd_of_silent_clients_starves_nobody()
 	CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(4));
 }
 
-void the_file_is_for_owner_and_group_only()
+constexpr uid_t k_nobody = 65534;
+
+/* A connection of another user with these groups, the first of which is its primary group. Needs
+ * root, as which testsuite/check runs. The kernel has credentials per thread, and takes those of
+ * the thread that connects. */
+UniqueFd connected_as(const Running &server, uid_t user, const std::vector<gid_t> &groups)
+{
+	UniqueFd fd;
+	std::thread([&] {
+		const gid_t first = groups.front();
+		if (syscall(SYS_setgroups, groups.size(), groups.data()) == 0 &&
+			syscall(SYS_setresgid, first, first, first) == 0 &&
+			syscall(SYS_setresuid, user, user, user) == 0)
+			fd = connected(server.path());
+	}).join();
+	return fd;
+}
+
+std::string ask_as(const Running &server, uid_t user, const std::vector<gid_t> &groups,
+	const std::string &text)
+{
+	const UniqueFd fd = connected_as(server, user, groups);
+	say(fd, text);
+	return hear_all(fd);
+}
+
+void the_handler_knows_who_asks()
 {
 	const Running server;
-	struct stat status {
-	};
-	CHECK_EQUAL(stat(server.path().c_str(), &status), 0);
-	CHECK_EQUAL(status.st_mode & 0777, 0660U);
+	const std::string who = "{\"verb\":\"who\"}\n";
+	CHECK_EQUAL(ask(server, who), "0 operator\n");
+	CHECK_EQUAL(ask_as(server, k_nobody, {k_nobody}, who), "65534\n");
+	const gid_t ours = getegid();
+	CHECK_EQUAL(ask_as(server, k_nobody, {ours}, who), "65534 operator\n");
+	std::vector<gid_t> many(100, k_nobody); /* more than fit at first */
+	many.push_back(ours);
+	CHECK_EQUAL(ask_as(server, k_nobody, many, who), "65534 operator\n");
+	many.back() = k_nobody;
+	CHECK_EQUAL(ask_as(server, k_nobody, many, who), "65534\n");
+}
+
+void a_user_who_asks_without_a_pause_is_refused()
+{
+	const Running server;
+	int answered = 0;
+	std::string last;
+	for (int i = 0; i < 60; i++) {
+		last = ask_as(server, k_nobody, {k_nobody}, "{}\n");
+		answered += last.rfind("{\"ok\":true", 0) == 0 ? 1 : 0;
+	}
+	CHECK(answered >= 20 && answered < 40);
+	CHECK(last.find("you have asked too often") != std::string::npos);
+	for (int i = 0; i < 60; i++) /* an operator is not */
+		CHECK(ask(server, "{}\n").find("\"ok\":true") != std::string::npos);
+}
+
+/* Otherwise questions that come at once would hold up scheduling together. */
+void other_work_is_done_between_two_answers()
+{
+	const Running server;
+	std::vector<UniqueFd> clients;
+	for (int i = 0; i < 20; i++) {
+		clients.push_back(connected(server.path()));
+		say(clients.back(), "{\"busy\":50}\n");
+	}
+	for (const UniqueFd &fd : clients)
+		CHECK(hear_all(fd).find("\"ok\":true") != std::string::npos);
+	CHECK(server.longest_gap() < std::chrono::milliseconds(500));
+}
+
+/* Questions that wait for their answers keep their places, so only their number protects others. */
+void users_leave_room_for_operators()
+{
+	const Running server;
+	std::vector<UniqueFd> waiting;
+	for (uid_t user = 1000; user < 1010; user++) {
+		for (int i = 0; i < 10; i++) {
+			waiting.push_back(connected_as(server, user, {user}));
+			(void)send(waiting.back().get(), "{\"later\":3000}\n", 15, MSG_NOSIGNAL);
+		}
+	}
+	CHECK(ask(server, "{}\n").find("\"ok\":true") != std::string::npos);
+	std::size_t open = 0;
+	for (const UniqueFd &fd : waiting) {
+		pollfd one{fd.get(), POLLIN | POLLRDHUP, 0};
+		open += poll(&one, 1, 0) == 0 ? 1U : 0U;
+	}
+	CHECK_EQUAL(open, ctl::k_clients_of_users_max);
 }
 
 void a_second_agent_is_refused_and_a_dead_ones_file_taken_over()
 {
 	const Running first;
 	agent::Loop loop;
-	const auto nothing = [](json_object *, const ctl::Reply &answer) { answer("{}"); };
+	const auto nothing = [](json_object *, const ctl::Peer &, const ctl::Reply &answer) {
+		answer("{}");
+	};
 	ctl::Server second(loop, nothing);
 	const Status refused = second.listen(first.path());
 	REQUIRE(!refused.ok());
@@ -249,7 +361,10 @@ int main()
 			TEST(an_answer_may_come_later_and_holds_up_nobody),
 			TEST(an_answer_for_a_client_that_has_left_goes_to_nobody),
 			TEST(a_crowd_of_silent_clients_starves_nobody),
-			TEST(the_file_is_for_owner_and_group_only),
+			TEST(the_handler_knows_who_asks),
+			TEST(a_user_who_asks_without_a_pause_is_refused),
+			TEST(other_work_is_done_between_two_answers),
+			TEST(users_leave_room_for_operators),
 			TEST(a_second_agent_is_refused_and_a_dead_ones_file_taken_over),
 		});
 }

@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -93,6 +94,34 @@ def ask(reply, *words):
     with Peer(reply) as peer:
         result = skube(*words)
     return result, peer.request
+
+
+def with_programs(programs, *words, **kwargs):
+    """Runs skube with these programs in PATH: name -> shell text. Each program records its calls.
+    Returns (result, calls).
+    """
+    folder = tempfile.mkdtemp(dir=DIR)
+    for name, text in programs.items():
+        path = os.path.join(folder, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f'#!/bin/sh\nprintf "%s\\n" "{name} $*" >> {folder}/calls\n{text}\n')
+        os.chmod(path, 0o755)
+    environment = {**os.environ, "PATH": f"{folder}:/usr/bin:/bin"}
+    result = subprocess.run(
+        [SKUBE, "--socket", SOCKET, *words],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env=environment,
+        **kwargs,
+    )
+    calls = ""
+    if os.path.exists(f"{folder}/calls"):
+        with open(f"{folder}/calls", encoding="utf-8") as file:
+            calls = file.read()
+    shutil.rmtree(folder)
+    return result, calls.splitlines()
 
 
 def check(name, ok, detail=""):

@@ -11,6 +11,7 @@ import json
 import os
 import pty
 import re
+import signal
 import struct
 import subprocess
 import sys
@@ -310,6 +311,14 @@ def test_watch():
     )
     asked = {"verb": "pods", "select": {"namespaces": "a"}}
     check("each request has the selection", peer.requests == [asked] * 3, peer.requests)
+    with Series(first):
+        line = f"{SKUBE} --socket {SOCKET} show pods -w | head -1; exit ${{PIPESTATUS[0]}}"
+        ended = subprocess.run(["bash", "-c", line], capture_output=True, timeout=60, check=False)
+    check(
+        "a watch ends when its reader has gone",
+        ended.returncode in (0, 128 + signal.SIGPIPE) and not ended.stderr,
+        ended,
+    )
     with Series(first, second):
         result = skube("show", "pods", "--watch", "-o", "json")
     names = [json.loads(line)["name"] for line in result.stdout.splitlines()]

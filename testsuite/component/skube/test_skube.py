@@ -8,15 +8,23 @@ agent sends the same.
 
 import json
 import os
-import pwd
 import re
-import shutil
-import socket
 import subprocess
 import sys
 import tempfile
 
-from fixture import DIR, SKUBE, SOCKET, SOURCE, Peer, ask, check, finish, is_output, skube
+from fixture import (
+    DIR,
+    SKUBE,
+    SOCKET,
+    SOURCE,
+    Peer,
+    ask,
+    check,
+    finish,
+    is_output,
+    skube,
+)
 
 
 def test_requests():
@@ -222,6 +230,21 @@ def test_why():
     check("why asks for its pod", json.loads(request) == {"verb": "why", "pod": "lab/p"}, request)
     _, request = ask({"ok": True, "lines": lines}, "why", "-n", "lab", "p")
     check("-n gives its namespace", json.loads(request) == {"verb": "why", "pod": "lab/p"}, request)
+    owner = {"kind": "JobSet", "namespace": "default", "name": "t"}
+    for words, members in (
+        (["node/n1"], {"node": "n1"}),
+        (["job/12"], {"job": 12}),
+        (["pod/p"], {"pod": "p"}),
+        (["pod/p", "-n", "lab"], {"pod": "lab/p"}),
+        (["JobSet/t"], {"owner": owner}),
+        (["JobSet/t", "-n", "lab"], {"owner": owner | {"namespace": "lab"}}),
+        (["job/t"], {"owner": owner | {"kind": "job"}}),
+    ):
+        _, request = ask({"ok": True, "lines": lines}, "why", *words)
+        wanted = {"verb": "why"} | members
+        check(f"why {' '.join(words)}", json.loads(request) == wanted, request)
+    for words in (["node/"], ["JobSet/"], ["node/n1", "-n", "a"]):
+        check(f"why {' '.join(words)} is wrong usage", skube("why", *words).returncode == 2)
     check(
         "why prints one line each, and nothing that a terminal obeys",
         result.returncode == 0
@@ -374,6 +397,27 @@ def test_errors():
         ("nodes", "--slurm-conf", "--json"),
         ("nodes", "--slurm-conf", "--duration", "1h"),
         ("help", "--apply"),
+        ("manifests", "rbac"),
+        ("manifests", "--json"),
+        ("teardown", "--only", "rbac"),
+        ("selftest", "now"),
+        ("top", "now"),
+        ("top", "-o", "name"),
+        ("diag", "--once"),
+        ("drain",),
+        ("drain", "n1", "n2"),
+        ("drain", ""),
+        ("resume", "n1", "--reason", "x"),
+        ("hold", "node/n1"),
+        ("hold", "job/7", "-n", "lab"),
+        ("logs", "7", "--file", "f", "--follow"),
+        ("logs", "7", "--reason", "x"),
+        ("version", "-o", "wide"),
+        ("selftest", "--timeout", "2m"),
+        ("selftest", "--timeout", "0"),
+        ("selftest", "-o", "wide"),
+        ("selftest", "--apply"),
+        ("ping", "--image", "busybox"),
         ("explain",),
         ("explain", "options", "a", "b"),
     ):
@@ -419,480 +463,6 @@ def test_socket_path():
     )
 
 
-def with_programs(programs, *words, **kwargs):
-    """Runs skube with these programs in PATH: name -> shell text. Each program records its calls.
-    Returns (result, calls).
-    """
-    folder = tempfile.mkdtemp(dir=DIR)
-    for name, text in programs.items():
-        path = os.path.join(folder, name)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(f'#!/bin/sh\nprintf "%s\\n" "{name} $*" >> {folder}/calls\n{text}\n')
-        os.chmod(path, 0o755)
-    environment = {**os.environ, "PATH": f"{folder}:/usr/bin:/bin"}
-    result = subprocess.run(
-        [SKUBE, "--socket", SOCKET, *words],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        env=environment,
-        **kwargs,
-    )
-    calls = ""
-    if os.path.exists(f"{folder}/calls"):
-        with open(f"{folder}/calls", encoding="utf-8") as file:
-            calls = file.read()
-    shutil.rmtree(folder)
-    return result, calls.splitlines()
-
-
-VIEW = {
-    "clusters": [
-        {
-            "name": "c",
-            "cluster": {
-                "server": "https://k:6443",
-                "certificate-authority-data": "QQ==",
-                "tls-server-name": 'kube"s',
-            },
-        }
-    ]
-}
-KUBECTL = f"""case "$*" in
-config*) cat <<'EOF'
-{json.dumps(VIEW)}
-EOF
-;;
-create*) echo a.b.c ;;
-esac"""
-
-
-def test_kubeconfig():
-    files = [f"{DIR}/new/kubeconfig", f"{DIR}/state/token"]
-    words = ("kubeconfig", files[0], "--token-file", files[1], "--owner", "nobody")
-    result, calls = with_programs({"kubectl": KUBECTL}, *words)
-    check(
-        "kubeconfig says what it has written",
-        result.returncode == 0 and all(f in result.stdout for f in files),
-        result,
-    )
-    check(
-        "it asks kubectl for the server and for a token",
-        calls
-        == [
-            "kubectl config view --raw --minify --flatten --output json",
-            "kubectl create token --namespace slurm-kube slurmkubed --duration 168h",
-        ],
-        calls,
-    )
-    with open(files[0], encoding="utf-8") as file:
-        text = file.read()
-    check(
-        "the file names server, authority and token file",
-        all(
-            x in text
-            for x in (
-                'server: "https://k:6443"',
-                'certificate-authority-data: "QQ=="',
-                'tls-server-name: "kube\\"s"',
-                f'tokenFile: "{files[1]}"',
-            )
-        )
-        and "a.b.c" not in text,
-        text,
-    )
-    with open(files[1], encoding="utf-8") as file:
-        check("the token is in its file", file.read() == "a.b.c\n")
-    check("both are the owner's alone", {os.stat(f).st_mode & 0o777 for f in files} == {0o600})
-    check(
-        "in a directory that the owner may write", os.stat(f"{DIR}/state").st_mode & 0o777 == 0o700
-    )
-    if os.geteuid() == 0:
-        check(
-            "and they are of that owner",
-            {os.stat(f).st_uid for f in (*files, f"{DIR}/state")}
-            == {pwd.getpwnam("nobody").pw_uid},
-        )
-    failing, _ = with_programs(
-        {"kubectl": KUBECTL.replace("echo a.b.c", "echo no rights >&2; exit 1")}, *words
-    )
-    check(
-        "without the right to make tokens nothing is written",
-        failing.returncode == 1
-        and "Is rbac.yaml applied" in failing.stderr
-        and "no rights" in failing.stderr,
-        failing,
-    )
-    with open(files[1], encoding="utf-8") as file:
-        check("and the old token stays", file.read() == "a.b.c\n")
-    nowhere, _ = with_programs({"kubectl": "echo '{}'"}, *words)
-    check(
-        "without a context kubectl's trouble is told",
-        nowhere.returncode == 1 and "set KUBECONFIG" in nowhere.stderr,
-        nowhere,
-    )
-    check("a relative name is refused", with_programs({}, "kubeconfig", "here")[0].returncode == 2)
-    shutil.rmtree(f"{DIR}/new")
-    shutil.rmtree(f"{DIR}/state")
-
-
-def marked(number, state, uid="u-one", kind="Pod", cluster=None):
-    """A row of squeue: job, state and admin_comment."""
-    return (
-        f"{number:<20}{state:<20}"
-        + json.dumps(
-            {
-                "slurm-kube": 1,
-                "cluster": "c",
-                "namespace": "a",
-                "name": "one",
-                "kind": kind,
-                "uid": uid,
-                "attempt": 1,
-                "user": 5,
-                "group": 5,
-            }
-            | ({"cluster_uid": cluster} if cluster else {})
-        )
-        + "\n"
-    )
-
-
-def a_cluster(
-    pods="",
-    jobs="",
-    nodes="n1",
-    policies=True,
-    partition="UP",
-    conf="",
-    others="",
-    label="slurm-kube.io/managed",
-    labelled=None,
-    hosts=(),
-):
-    """kubectl, scontrol, squeue and others as on a site with slurm-kube. jobs: rows made by
-    marked(); others: jobs of users in the partitions of pods.
-    """
-    labelled = nodes if labelled is None else labelled
-    hosts = "\n".join(
-        f"echo 'SlurmctldHost[{i}]        = {h}(10.0.0.{i})'"
-        for i, h in enumerate(hosts or [socket.gethostname().partition(".")[0]])
-    )
-    with open(f"{DIR}/jobs", "w", encoding="utf-8") as file:
-        file.write(jobs)
-    policy = "validatingadmissionpolicy.admissionregistration.k8s.io/slurm-kube-"
-    listed = (
-        f"echo {policy}scheduler; echo {policy}resize; echo {policy}of-the-site; echo other/mine"
-        if policies
-        else "true"
-    )
-    rows = "\n".join(
-        f"echo 'NodeName={n} State=IDLE+DYNAMIC_NORM AvailableFeatures=kube,zone_a"
-        " Partitions=kube,all '"
-        for n in nodes.split()
-    )
-    return {
-        "kubectl": f"""if [ "$1" = --context ]; then shift 2; fi
-case "$*" in
-"api-resources"*) echo validatingadmissionpolicies.admissionregistration.k8s.io ;;
-"get validatingadmissionpolicies"*) {listed} ;;
-"get pods"*) printf '{pods}' ;;
-"config view"*) echo https://k8s.example ;;
-"get namespace kube-system"*) echo c-uid ;;
-"get nodes --selector {label} "*) for n in {labelled}; do echo $n; done ;;
-"get nodes --output"*) 
-  for n in {nodes}; do echo "$n node.kubernetes.io/x slurm-kube.io/managed"; done; echo "other x" ;;
-"get namespaces"*) {"echo physics" if policies else "true"} ;;
-"get clusterrolebinding"*) 
-  {"echo clusterrole/slurm-kube; echo namespace/slurm-kube" if policies else "true"} ;;
-esac""",
-        "scontrol": f"""case "$*" in
-*"show nodes") {rows or "true"}
-echo 'NodeName=real State=IDLE AvailableFeatures=fast Partitions=all' ;;
-*"show partitions") echo 'PartitionName=kube X=y State={partition} Z=1'
-  echo 'PartitionName=all State=UP' ;;
-*"show config") echo 'SLURM_CONF              = {conf}'
-{hosts} ;;
-esac""",
-        "squeue": f"""case "$*" in
-*admin_comment*) cat {DIR}/jobs ;;
-*) sed 's/{{.*//' {DIR}/jobs; printf '{others}' ;;
-esac""",
-        "scancel": "true",
-        "systemctl": "true",
-    }
-
-
-def changes(calls):
-    return [
-        c
-        for c in calls
-        if not re.match(
-            (
-                r"kubectl (--context \w+ )?(get|api-resources|config view)|scontrol"
-                r" .*show|squeue|systemctl is-active"
-            ),
-            c,
-        )
-    ]
-
-
-def test_teardown():
-    conf = f"{DIR}/slurm.conf"
-    with open(conf, "w", encoding="utf-8") as file:
-        file.write(
-            "ClusterName=c\nJobSubmitPlugins=lua,kube # ours\nJobSubmitPlugins=lua\nInclude"
-            " nodes.conf\nNodeSet=k Feature=kube\nPartitionName=kube Nodes=k\nPartitionName=all"
-            " Nodes=ALL\n"
-        )
-    with open(f"{DIR}/nodes.conf", "w", encoding="utf-8") as file:
-        file.write("NodeName=n1 CPUs=1 Feature=kube\n")
-    pods = "u-one a one n1\\nu-two a two \\n"
-    jobs = marked(7, "RUNNING") + marked(8, "PENDING", "u-two") + marked(9, "COMPLETED", "u-old")
-    dry, calls = with_programs(
-        a_cluster(pods, jobs, conf=conf, others="10 PENDING\\n11 FAILED\\n"), "teardown"
-    )
-    check(
-        "teardown changes nothing by itself",
-        dry.returncode == 0 and not changes(calls),
-        f"{dry}{calls}",
-    )
-    parts = [
-        "https://k8s.example",
-        "delete the policies that set",
-        "scheduler",
-        "PartitionName=kube State=INACTIVE",
-        "pod a/one",
-        "job 7",
-        "job 10, which is not slurm-kube's",
-        "scancel --state=PENDING 8",
-        "slurm-kube-resize",
-        "label node n1 slurm-kube.io/managed-",
-        "taint node n1",
-        "label namespace physics",
-        "clusterrole/slurm-kube namespace/slurm-kube",
-        "delete NodeName=n1",
-        f"{conf}:2: JobSubmitPlugins=lua,kube",
-        "nodes.conf:1: NodeName=n1",
-        f"{conf}:4: Include",
-        f"{conf}:5: NodeSet",
-        f"{conf}:6: PartitionName=kube",
-        "pod a/two",
-        "make uninstall",
-    ]
-    places = [dry.stdout.find(part) for part in parts]
-    check(
-        "it tells every step in a safe order",
-        min(places) >= 0 and places == sorted(places),
-        f"{places}\n{dry.stdout}",
-    )
-    check(
-        "and nothing of others",
-        not any(
-            x in dry.stdout
-            for x in (
-                "other/mine",
-                "of-the-site",
-                "PartitionName=all",
-                "conf:3:",
-                "job 11",
-                "scancel --state=PENDING 10",
-            )
-        ),
-        dry.stdout,
-    )
-    stopped, calls = with_programs(a_cluster("u-one a one n1\\n", conf=conf), "teardown", "--apply")
-    check(
-        "with a pod that runs it closes the door and waits",
-        stopped.returncode == 1
-        and "run skube teardown --apply again" in stopped.stderr
-        and changes(calls)
-        == [
-            (
-                "kubectl delete"
-                " validatingadmissionpolicy.admissionregistration.k8s.io/slurm-kube-scheduler"
-            ),
-            "scontrol update PartitionName=kube State=INACTIVE",
-        ],
-        f"{stopped}{calls}",
-    )
-    check(
-        "it looks again before each step",
-        [c for c in calls if c.startswith("squeue") and "admin_comment" in c].__len__() == 3,
-        calls,
-    )
-    waiting = marked(8, "PENDING", "u-two")
-    applied, calls = with_programs(
-        a_cluster("u-two a two \\n", waiting, partition="INACTIVE", conf=conf),
-        "teardown",
-        "--apply",
-    )
-    check(
-        "then it removes all in this order",
-        applied.returncode == 0
-        and changes(calls)
-        == [
-            (
-                "kubectl delete"
-                " validatingadmissionpolicy.admissionregistration.k8s.io/slurm-kube-scheduler"
-            ),
-            "scancel --state=PENDING 8",
-            (
-                "kubectl delete"
-                " validatingadmissionpolicy.admissionregistration.k8s.io/slurm-kube-resize"
-            ),
-            "kubectl label node n1 slurm-kube.io/managed-",
-            "kubectl taint node n1 slurm-kube.io/managed-",
-            "kubectl label namespace physics slurm-kube.io/managed-",
-            "kubectl delete clusterrole/slurm-kube namespace/slurm-kube",
-            "scontrol delete NodeName=n1",
-        ],
-        f"{applied}{calls}",
-    )
-    native, calls = with_programs(
-        a_cluster(
-            "u-two a two \\n", waiting, partition="INACTIVE", conf=conf, others="10 PENDING\\n"
-        ),
-        "teardown",
-        "--apply",
-    )
-    check(
-        "jobs of users are never cancelled",
-        native.returncode == 1
-        and "job 10" in native.stdout
-        and not any("scancel" in c for c in calls),
-        f"{native}{calls}",
-    )
-    other, calls = with_programs(
-        a_cluster("u-x a two \\n", waiting, conf=conf), "teardown", "--apply"
-    )
-    check(
-        "another cluster's pods are not ours",
-        other.returncode == 1
-        and not changes(calls)
-        and "none of Slurm's jobs for pods (8) is about a pod of the cluster at https://k8s.example"
-        in other.stderr
-        and "--context" in other.stderr,
-        f"{other}{calls}",
-    )
-    gang, _ = with_programs(
-        a_cluster("u-x a two \\n", marked(8, "PENDING", "u-lead", "Job"), conf=conf), "teardown"
-    )
-    check(
-        "a gang whose first pod has ended is",
-        gang.returncode == 0 and "scancel --state=PENDING 8" in gang.stdout,
-        gang,
-    )
-    told, calls = with_programs(
-        a_cluster("u-two a two \\n", marked(8, "PENDING", "u-two", cluster="d-uid"), conf=conf),
-        "teardown",
-        "--apply",
-    )
-    check(
-        "a marker tells whose cluster it is",
-        told.returncode == 1
-        and not changes(calls)
-        and "job 8 is about a pod of another cluster" in told.stderr,
-        f"{told}{calls}",
-    )
-    with Peer({"ok": True}):
-        deaf = a_cluster("u-two a two \\n", waiting, partition="INACTIVE", conf=conf)
-        stays, calls = with_programs(deaf | {"systemctl": "echo active"}, "teardown", "--apply")
-    check(
-        "an agent that goes on running stops it",
-        stays.returncode == 1
-        and "still there: Stop the agent" in stays.stderr
-        and not any("scancel" in c for c in calls),
-        f"{stays}{calls}",
-    )
-    strange, calls = with_programs(a_cluster(conf=conf, labelled="m1"), "teardown", "--apply")
-    check(
-        "nor are another cluster's nodes",
-        strange.returncode == 1
-        and not changes(calls)
-        and "(m1) is a node of Slurm (n1)" in strange.stderr,
-        f"{strange}{calls}",
-    )
-    hosts = (socket.gethostname().partition(".")[0], "backup")
-    two, calls = with_programs(
-        a_cluster("u-two a two \\n", waiting, partition="INACTIVE", conf=conf, hosts=hosts),
-        "teardown",
-        "--apply",
-    )
-    check(
-        "agents beside other controllers are stopped first",
-        two.returncode == 1
-        and "\n   backup\n" in two.stdout
-        and not any("scancel" in c for c in calls),
-        f"{two}{calls}",
-    )
-    sure, calls = with_programs(
-        a_cluster("u-two a two \\n", waiting, partition="INACTIVE", conf=conf, hosts=hosts),
-        "teardown",
-        "--apply",
-        "--agents-stopped",
-    )
-    check(
-        "and somebody says so",
-        sure.returncode == 0 and "scancel --state=PENDING 8" in calls,
-        f"{sure}{calls}",
-    )
-    context, calls = with_programs(
-        a_cluster("u-one a one n1\\n", conf=conf), "teardown", "--context", "prod"
-    )
-    check(
-        "--context goes to kubectl",
-        context.returncode == 0
-        and all("--context prod" in c for c in calls if c.startswith("kubectl"))
-        and "kubectl --context prod delete" in context.stdout,
-        f"{context}{calls}",
-    )
-    site = a_cluster(conf=conf, label="site/pool", partition="INACTIVE")
-    own, calls = with_programs(site, "teardown", "--apply", "--label", "site/pool")
-    check(
-        "a label of the site's own stays",
-        own.returncode == 0
-        and "the site's own" in own.stdout
-        and not any("label node" in c for c in calls),
-        f"{own}{calls}",
-    )
-    failing = a_cluster(conf=conf, partition="INACTIVE")
-    failing["kubectl"] = failing["kubectl"].replace(
-        'case "$*" in', 'case "$*" in\n"taint"*) exit 1 ;;', 1
-    )
-    broken, calls = with_programs(failing, "teardown", "--apply")
-    check(
-        "a step that fails ends it",
-        broken.returncode == 1
-        and "failed: kubectl taint node n1" in broken.stderr
-        and not any("namespace physics" in c for c in calls),
-        f"{broken}{calls}",
-    )
-    blind = a_cluster(conf=conf)
-    blind["scontrol"] = "exit 1"
-    check(
-        "what cannot be asked is not taken for gone",
-        with_programs(blind, "teardown", "--apply")[0].returncode == 1
-        and not changes(with_programs(blind, "teardown", "--apply")[1]),
-    )
-    empty, _ = with_programs(a_cluster(nodes="", policies=False, conf="/dev/null"), "teardown")
-    is_output(
-        "nothing left is told", empty, "Nothing is left of slurm-kube in Kubernetes and in Slurm.\n"
-    )
-    with Peer({"ok": True}):
-        running, _ = with_programs(
-            a_cluster(nodes="", policies=False, conf="/dev/null"), "teardown"
-        )
-    check(
-        "an agent that answers is stopped first",
-        "systemctl disable --now slurmkubed" in running.stdout,
-        running,
-    )
-    for name in (conf, f"{DIR}/nodes.conf", f"{DIR}/jobs"):
-        os.unlink(name)
-
-
 def test_manual():
     """Every command and option of --help is in skube(1), and so is each word of show."""
     with open(os.path.join(SOURCE, "doc", "man", "skube.1.scd"), encoding="utf-8") as page:
@@ -918,8 +488,6 @@ for test in (
     test_explain,
     test_errors,
     test_socket_path,
-    test_kubeconfig,
-    test_teardown,
     test_manual,
 ):
     test()

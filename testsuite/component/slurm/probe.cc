@@ -10,6 +10,8 @@
  *	probe CONF node-state NAME drain|undrain|down|up [REASON] | node-delete NAME
  *	probe CONF survey NAME...: prints SlurmUser, and for each partition how many of these
  *		nodes + how many others it has
+ *	probe CONF figures [SECONDS]: prints Slurm's own metrics, all pages; with SECONDS a second
+ *		time, asked for with what is known from the first
  *	probe CONF burst COUNT WORKERS: submits all jobs at once, then ends them all
  *
  * A failed call prints error=CODE and the text. Every run also prints stall_ms: the longest time
@@ -58,6 +60,7 @@ class Probe
 	slurm::Done<Ok> status();
 	void submit(const Words &words);
 	void node(const Words &words);
+	void figures(int pause, const slurm::figures::Answers &before);
 	void burst(int count);
 	void burst_submitted(Result<slurm::SubmitReply> reply);
 	void burst_end();
@@ -170,6 +173,31 @@ void Probe::node(const Words &w)
 		w.at(7) == "native" ? core::Family::native : core::Family::emulated, status());
 }
 
+void Probe::figures(int pause, const slurm::figures::Answers &before)
+{
+	using slurm::figures::Kind;
+	calls_.figures(before, {Kind::jobs, Kind::nodes, Kind::partitions, Kind::scheduler},
+		[this, pause](const slurm::figures::Answers &answers) {
+			for (const auto &[page, text] : answers.pages)
+				(void)printf("%s", text->c_str());
+			for (const auto &[kind, trouble] : answers.troubles)
+				(void)printf("# no answer about %s: %s\n",
+					slurm::figures::name_of(kind), trouble.c_str());
+			if (answers.jobs)
+				(void)printf("# private: %d updated: %lld\n",
+					answers.jobs->is_private ? 1 : 0,
+					static_cast<long long>(answers.jobs->updated));
+			(void)printf("# end\n");
+			if (pause < 0) {
+				(void)printf("# ");
+				return finish(answers.troubles.empty() ? 0 : 1);
+			}
+			(void)fflush(stdout);
+			(void)loop_.after(std::chrono::seconds(pause),
+				[this, answers] { figures(-1, answers); });
+		});
+}
+
 void Probe::burst(int count)
 {
 	burst_start_ = agent::Clock::now();
@@ -224,6 +252,8 @@ int Probe::run(const Words &words)
 		calls_.complete({number(1)}, number(2), status());
 	else if (verb == "cancel")
 		calls_.cancel({number(1)}, status());
+	else if (verb == "give-up")
+		calls_.give_up({number(1)}, spec_of({{"pod", words.at(2)}}).marker, status());
 	else if (verb == "ping")
 		calls_.ping(status());
 	else if (verb == "survey")
@@ -235,6 +265,8 @@ int Probe::run(const Words &words)
 				for (const slurm::Partition &p : result->partitions)
 					(void)printf("%s=%zu+%zu%s ", p.name.c_str(), p.external,
 						p.others, p.is_up ? "" : ",not-up");
+				for (const std::string &name : result->to_suspend)
+					(void)printf("suspends=%s ", name.c_str());
 				finish(0);
 			});
 	else if (verb == "sharing")
@@ -248,6 +280,8 @@ int Probe::run(const Words &words)
 					(void)printf("suspending=%s ", name.c_str());
 				finish(0);
 			});
+	else if (verb == "figures")
+		figures(words.size() > 1 ? static_cast<int>(number(1)) : -1, {});
 	else if (verb == "burst")
 		burst(static_cast<int>(number(1)));
 	else

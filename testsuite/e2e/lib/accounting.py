@@ -49,6 +49,8 @@ class Accounting:
             "--innodb-log-file-size=32M",
             "--innodb-flush-log-at-trx-commit=2",
             "--innodb-flush-method=nosync",
+            # at its start it removes temporary tables, also those of others
+            f"--tmpdir={self.dir}",
         ]
         self.bootstrap = ["/usr/sbin/mariadbd", *options, "--bootstrap"]
         self.socket = self.dir / "db.sock"

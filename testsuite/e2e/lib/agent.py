@@ -49,6 +49,7 @@ class Agent:
             "control_socket": f"{self.dir}/control.sock",
             "nodes": {"manage": True},
             "identity": {"rules": self.rules},
+            "metrics": {"listen": ""},  # two agents of one host cannot share a port
             "log_level": "debug",
             **self.settings,
         }

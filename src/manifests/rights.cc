@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/agent/kube/rights.h"
+#include "src/manifests/rights.h"
 
 #include <string_view>
 
-namespace slurmkube::kube
+namespace slurmkube::manifests
 {
 
 namespace
@@ -57,16 +57,18 @@ constexpr char k_head[] = R"(# SPDX-License-Identifier: GPL-2.0-or-later
 # create pods, modify nodes or read secrets.
 # For an agent outside the cluster, skube kubeconfig makes a kubeconfig with a token that the agent
 # renews.
-apiVersion: v1
+)";
+
+constexpr char k_accounts[] = R"(apiVersion: v1
 kind: Namespace
 metadata:
-  name: slurm-kube
+  name: "@NAMESPACE@"
 ---
 apiVersion: v1
 kind: ServiceAccount
 metadata:
-  name: slurmkubed
-  namespace: slurm-kube
+  name: "@ACCOUNT@"
+  namespace: "@NAMESPACE@"
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
@@ -81,26 +83,26 @@ apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
 metadata:
   name: slurm-kube-token
-  namespace: slurm-kube
+  namespace: "@NAMESPACE@"
 rules:
 - apiGroups: [""]
   resources: [serviceaccounts/token]
-  resourceNames: [slurmkubed]
+  resourceNames: ["@ACCOUNT@"]
   verbs: [create]
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
 metadata:
   name: slurm-kube-token
-  namespace: slurm-kube
+  namespace: "@NAMESPACE@"
 roleRef:
   apiGroup: rbac.authorization.k8s.io
   kind: Role
   name: slurm-kube-token
 subjects:
 - kind: ServiceAccount
-  name: slurmkubed
-  namespace: slurm-kube
+  name: "@ACCOUNT@"
+  namespace: "@NAMESPACE@"
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding
@@ -112,8 +114,8 @@ roleRef:
   name: slurm-kube
 subjects:
 - kind: ServiceAccount
-  name: slurmkubed
-  namespace: slurm-kube
+  name: "@ACCOUNT@"
+  namespace: "@NAMESPACE@"
 )";
 
 bool is_same_resource(const NeededRight &a, const NeededRight &b)
@@ -139,16 +141,21 @@ std::span<const NeededRight> needed_rights()
 	return k_rights;
 }
 
-std::string rbac_manifest()
+std::string rights(const Site &site)
 {
-	std::string text = k_head;
+	std::string text = k_accounts;
 	const std::span<const NeededRight> all = k_rights;
 	for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
 		while (end < all.size() && is_same_resource(all[begin], all[end]))
 			end++;
 		text += rule_text(all.subspan(begin, end - begin));
 	}
-	return text + k_tail;
+	return fill_in(text + k_tail, site);
 }
 
-} // namespace slurmkube::kube
+std::string rbac_manifest()
+{
+	return k_head + rights(Site{});
+}
+
+} // namespace slurmkube::manifests

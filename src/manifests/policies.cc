@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/agent/kube/policies.h"
+#include "src/manifests/policies.h"
 
-#include <string_view>
-
-namespace slurmkube::kube
+namespace slurmkube::manifests
 {
 
 namespace
 {
 
-constexpr std::string_view k_mark = "@SCHEDULER@";
-
-constexpr char k_policies[] = R"yaml(# SPDX-License-Identifier: GPL-2.0-or-later
+constexpr char k_head[] = R"yaml(# SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Admission policies: what the API server refuses by itself, without a webhook. Needs Kubernetes
 # 1.30 or later. Install with: kubectl apply -f policies.yaml. Optional: without these policies the
@@ -31,7 +27,9 @@ constexpr char k_policies[] = R"yaml(# SPDX-License-Identifier: GPL-2.0-or-later
 # the service account in rbac.yaml; if your service account differs, change it here.
 # policy-scheduler-name.yaml sets spec.schedulerName (1.36 and later), policy-options.yaml checks
 # the options slurm-kube.io/*.
-apiVersion: admissionregistration.k8s.io/v1
+)yaml";
+
+constexpr char k_policies[] = R"yaml(apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
 metadata:
   name: slurm-kube-allocation
@@ -43,33 +41,36 @@ spec:
       apiVersions: [v1]
       operations: [CREATE, UPDATE]
       resources: [pods, pods/status, pods/binding, bindings, replicationcontrollers]
+      scope: "*"
     - apiGroups: [apps]
       apiVersions: [v1]
       operations: [CREATE, UPDATE]
       resources: [deployments, statefulsets, daemonsets, replicasets]
+      scope: "*"
     - apiGroups: [batch]
       apiVersions: [v1]
       operations: [CREATE, UPDATE]
       resources: [jobs, cronjobs]
+      scope: "*"
   matchConditions:
   - name: not-the-agent
-    expression: request.userInfo.username != 'system:serviceaccount:slurm-kube:slurmkubed'
+    expression: request.userInfo.username != 'system:serviceaccount:@NAMESPACE@:@ACCOUNT@'
   variables:
   - name: now
-    expression: >-
+    expression: |-
       [object.?metadata.?annotations.orValue({}),
        object.?spec.?template.?metadata.?annotations.orValue({}),
        object.?spec.?jobTemplate.?metadata.?annotations.orValue({}),
        object.?spec.?jobTemplate.?spec.?template.?metadata.?annotations.orValue({})]
   - name: before
-    expression: >-
+    expression: |-
       request.operation == 'CREATE' ? [{}, {}, {}, {}] :
       [oldObject.?metadata.?annotations.orValue({}),
        oldObject.?spec.?template.?metadata.?annotations.orValue({}),
        oldObject.?spec.?jobTemplate.?metadata.?annotations.orValue({}),
        oldObject.?spec.?jobTemplate.?spec.?template.?metadata.?annotations.orValue({})]
   validations:
-  - expression: >-
+  - expression: |-
       [0, 1, 2, 3].all(i,
         variables.now[i].all(k, !k.startsWith('allocation.slurm-kube.io/') ||
           (k in variables.before[i] && variables.before[i][k] == variables.now[i][k])) &&
@@ -100,6 +101,7 @@ spec:
       apiVersions: [v1]
       operations: [UPDATE]
       resources: [pods/resize]
+      scope: "*"
   validations:
   - expression: oldObject.spec.?schedulerName.orValue('') != '@SCHEDULER@'
     message: Slurm counts what this pod requests; delete it and create it with other requests
@@ -125,15 +127,16 @@ spec:
       apiVersions: [v1]
       operations: [CREATE]
       resources: [pods]
+      scope: "*"
   matchConditions:
   - name: no-static-pods
     expression: "!request.userInfo.groups.exists(g, g == 'system:nodes')"
   variables:
   - name: daemon
-    expression: >-
+    expression: |-
       request.userInfo.username == 'system:serviceaccount:kube-system:daemon-set-controller'
   - name: allowed
-    expression: >-
+    expression: |-
       variables.daemon && 'slurm-kube.io/daemonsets' in namespaceObject.metadata.labels &&
       namespaceObject.metadata.labels['slurm-kube.io/daemonsets'] == 'allowed'
   validations:
@@ -175,9 +178,10 @@ spec:
       apiVersions: [v1]
       operations: [UPDATE, DELETE]
       resources: [pods, pods/status]
+      scope: "*"
   matchConditions:
   - name: the-agent
-    expression: request.userInfo.username == 'system:serviceaccount:slurm-kube:slurmkubed'
+    expression: request.userInfo.username == 'system:serviceaccount:@NAMESPACE@:@ACCOUNT@'
   validations:
   - expression: oldObject.spec.?schedulerName.orValue('') == '@SCHEDULER@'
     message: slurmkubed may change and delete pods of the scheduler @SCHEDULER@ only
@@ -192,14 +196,16 @@ spec:
   validationActions: [Deny]
 )yaml";
 
-constexpr char k_scheduler_name_policy[] = R"yaml(# SPDX-License-Identifier: GPL-2.0-or-later
+constexpr char k_scheduler_name_head[] = R"yaml(# SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Admission policy: pods that name no scheduler, in namespaces with the label
 # slurm-kube.io/managed=true, get schedulerName: @SCHEDULER@. Pods of DaemonSets and static pods are
 # left alone. Needs Kubernetes 1.36 or later. Install with:
 # kubectl apply -f policy-scheduler-name.yaml. Printed by slurmkubed --print-scheduler-name-policy
 # for the scheduler_name in slurmkubed.yaml.
-apiVersion: admissionregistration.k8s.io/v1
+)yaml";
+
+constexpr char k_scheduler_name_policy[] = R"yaml(apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingAdmissionPolicy
 metadata:
   name: slurm-kube-scheduler
@@ -212,13 +218,14 @@ spec:
       apiVersions: [v1]
       operations: [CREATE]
       resources: [pods]
+      scope: "*"
   matchConditions:
   - name: chosen-by-nobody
-    expression: >-
+    expression: |-
       object.spec.?schedulerName.orValue('default-scheduler') == 'default-scheduler' &&
       object.spec.?nodeName.orValue('') == ''
   - name: neither-static-pods-nor-daemonsets
-    expression: >-
+    expression: |-
       !request.userInfo.groups.exists(g, g == 'system:nodes') &&
       request.userInfo.username != 'system:serviceaccount:kube-system:daemon-set-controller'
   mutations:
@@ -238,24 +245,28 @@ spec:
         slurm-kube.io/managed: "true"
 )yaml";
 
-std::string with_name(std::string text, const std::string &name)
+} // namespace
+
+std::string policy_objects(const Site &site)
 {
-	for (std::size_t at = text.find(k_mark); at != std::string::npos;
-		at = text.find(k_mark, at + name.size()))
-		text.replace(at, k_mark.size(), name);
-	return text;
+	return fill_in(k_policies, site);
 }
 
-} // namespace
+std::string scheduler_name_objects(const Site &site)
+{
+	return fill_in(k_scheduler_name_policy, site);
+}
 
 std::string policies(const std::string &scheduler_name)
 {
-	return with_name(k_policies, scheduler_name);
+	const Site site{.scheduler_name = scheduler_name};
+	return fill_in(k_head, site) + policy_objects(site);
 }
 
 std::string scheduler_name_policy(const std::string &scheduler_name)
 {
-	return with_name(k_scheduler_name_policy, scheduler_name);
+	const Site site{.scheduler_name = scheduler_name};
+	return fill_in(k_scheduler_name_head, site) + scheduler_name_objects(site);
 }
 
-} // namespace slurmkube::kube
+} // namespace slurmkube::manifests

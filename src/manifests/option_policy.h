@@ -7,14 +7,14 @@
  * both, and checks that the policy refuses nothing that the agent accepts. The agent itself checks
  * what depends on the namespace's rule, on Slurm or on the pod's requests.
  */
-#ifndef SLURMKUBE_AGENT_KUBE_OPTION_POLICY_H
-#define SLURMKUBE_AGENT_KUBE_OPTION_POLICY_H
+#ifndef SLURMKUBE_MANIFESTS_OPTION_POLICY_H
+#define SLURMKUBE_MANIFESTS_OPTION_POLICY_H
 
 #include "src/core/options/options.h"
 
 #include <string>
 
-namespace slurmkube::kube
+namespace slurmkube::manifests
 {
 
 /* A pattern that every valid value matches, in the syntax that RE2 and ECMAScript share; empty: the
@@ -22,8 +22,11 @@ namespace slurmkube::kube
 std::string value_pattern(const core::Option &option);
 
 /* ValidatingAdmissionPolicy and its binding, as YAML. */
+std::string options_objects();
+
+/* etc/policy-options.yaml: the same with a comment at the top. */
 std::string options_policy();
 
-} // namespace slurmkube::kube
+} // namespace slurmkube::manifests
 
 #endif

@@ -7,13 +7,15 @@
  * agent uses every right in the list, and no other. The agent also reads /version, which the
  * built-in role system:public-info-viewer grants to everyone.
  */
-#ifndef SLURMKUBE_AGENT_KUBE_RIGHTS_H
-#define SLURMKUBE_AGENT_KUBE_RIGHTS_H
+#ifndef SLURMKUBE_MANIFESTS_RIGHTS_H
+#define SLURMKUBE_MANIFESTS_RIGHTS_H
+
+#include "src/manifests/site.h"
 
 #include <span>
 #include <string>
 
-namespace slurmkube::kube
+namespace slurmkube::manifests
 {
 
 struct NeededRight {
@@ -26,9 +28,12 @@ struct NeededRight {
 /* Rows of the same resource are adjacent. */
 std::span<const NeededRight> needed_rights();
 
-/* Namespace, ServiceAccount slurmkubed, ClusterRole and ClusterRoleBinding, as YAML. */
+/* Namespace, ServiceAccount, the roles and their bindings, as YAML. */
+std::string rights(const Site &site);
+
+/* etc/rbac.yaml: the same for the default account, with a comment at the top. */
 std::string rbac_manifest();
 
-} // namespace slurmkube::kube
+} // namespace slurmkube::manifests
 
 #endif

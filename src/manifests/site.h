@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * site.h - what differs between sites in the objects of src/manifests.
+ */
+#ifndef SLURMKUBE_MANIFESTS_SITE_H
+#define SLURMKUBE_MANIFESTS_SITE_H
+
+#include "src/base/result.h"
+#include "src/core/model/names.h"
+
+#include <string>
+
+namespace slurmkube::manifests
+{
+
+struct Site {
+	std::string scheduler_name = names::k_default_scheduler_name;
+	/* the agent's service account */
+	std::string account_namespace = names::k_agent_namespace;
+	std::string account = names::k_agent_account;
+};
+
+/* invalid: a name that the texts cannot take, because they do not escape it. */
+Status check_site(const Site &site);
+
+/* text with the names of the site instead of @SCHEDULER@, @NAMESPACE@ and @ACCOUNT@. */
+std::string fill_in(std::string text, const Site &site);
+
+} // namespace slurmkube::manifests
+
+#endif

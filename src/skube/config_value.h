@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * config_value.h - single values of slurmkubed.yaml for commands that work without the agent. Only
+ * the agent checks the whole file (slurmkubed --check-config).
+ */
+#ifndef SLURMKUBE_SKUBE_CONFIG_VALUE_H
+#define SLURMKUBE_SKUBE_CONFIG_VALUE_H
+
+#include "src/base/result.h"
+
+#include <string>
+
+namespace slurmkube::skube
+{
+
+/* The value of a key at the top of the file; empty: the file does not have the key. not_found: no
+ * such file. Other errors: the file cannot be read or is not YAML, or the value is not a scalar. */
+Result<std::string> config_value(const std::string &path, const std::string &key);
+
+} // namespace slurmkube::skube
+
+#endif
