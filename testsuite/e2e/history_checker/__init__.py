@@ -11,6 +11,6 @@ slurmctld recorded itself.
     rules.py      the invariants, each a function from evidence to violations; ends.py: those about
                   the ends of jobs
     test_history_checker.py
-                  tests each rule with hand-made histories
+                  tests each rule with hand-made histories, which are in tests/
 Nothing that the agent says is evidence. Uses only Python's standard library.
 """
