@@ -62,17 +62,8 @@ Json latency_row(const core::Latency &latency)
 Json latencies_row(const core::StageLatencies &stage_latencies)
 {
 	Json row = new_object();
-	put(row.get(), "watch_to_submit", latency_row(stage_latencies.watch_to_submit));
-	put(row.get(), "submit_to_allocated", latency_row(stage_latencies.submit_to_allocated));
-	put(row.get(), "allocated_to_bound", latency_row(stage_latencies.allocated_to_bound));
-	put(row.get(), "seen_to_bound", latency_row(stage_latencies.seen_to_bound));
-	put(row.get(), "bound_to_running", latency_row(stage_latencies.bound_to_running));
-	put(row.get(), "ended_to_pod_deleted", latency_row(stage_latencies.ended_to_pod_deleted));
-	put(row.get(), "pod_deleted_to_job_ended",
-		latency_row(stage_latencies.pod_deleted_to_job_ended));
-	put(row.get(), "pod_terminal_to_job_ended",
-		latency_row(stage_latencies.pod_terminal_to_job_ended));
-	put(row.get(), "node_change_to_slurm", latency_row(stage_latencies.node_change_to_slurm));
+	for (const core::StageRow &stage : core::k_stage_rows)
+		put(row.get(), stage.name, latency_row(stage_latencies.*stage.latency));
 	return row;
 }
 

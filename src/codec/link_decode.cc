@@ -79,6 +79,7 @@ core::PluginHello read_hello(Fields &fields)
 	fields.read("feature", hello.node_feature);
 	fields.read("config_error", hello.config_error);
 	fields.read("pid", hello.pid);
+	fields.read("process_start", hello.process_start);
 	fields.read("host", hello.host);
 	fields.read("whole_sockets", hello.whole_sockets);
 	fields.read("partitions", hello.partitions);

@@ -60,6 +60,7 @@ void write(json_object *o, const core::PluginHello &hello)
 	put(o, "feature", hello.node_feature);
 	put(o, "config_error", hello.config_error);
 	put(o, "pid", hello.pid);
+	put(o, "process_start", hello.process_start);
 	put(o, "host", hello.host);
 	put(o, "whole_sockets", hello.whole_sockets);
 	put(o, "partitions", hello.partitions);

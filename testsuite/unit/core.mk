@@ -236,6 +236,12 @@ TESTS += testsuite/unit/test_world_evictions
 testsuite_unit_test_world_evictions_SOURCES = %D%/test_world_evictions.cc %D%/world_stage.h
 testsuite_unit_test_world_evictions_LDADD = libcheck.la libcore.la libbase.la
 
+check_PROGRAMS += testsuite/unit/test_world_forgotten_jobs
+TESTS += testsuite/unit/test_world_forgotten_jobs
+testsuite_unit_test_world_forgotten_jobs_SOURCES = %D%/test_world_forgotten_jobs.cc \
+	%D%/gang_stage.h %D%/unlike_stage.h %D%/world_stage.h
+testsuite_unit_test_world_forgotten_jobs_LDADD = libcheck.la libcore.la libbase.la
+
 check_PROGRAMS += testsuite/unit/test_world_hold
 TESTS += testsuite/unit/test_world_hold
 testsuite_unit_test_world_hold_SOURCES = \

@@ -73,6 +73,7 @@ core::PluginHello example_hello()
 	hello.partitions = "kube,gpu";
 	hello.has_prolog = true;
 	hello.pid = 77;
+	hello.process_start = 123456789;
 	return hello;
 }
 

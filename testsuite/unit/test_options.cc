@@ -424,6 +424,20 @@ void what_is_fixed_cannot_be_changed()
 			.ok());
 }
 
+/* Jobs keep the mark of the agent that submitted them. If a newer agent made another one of the
+ * same options, it would refuse every change of a waiting pod. A new fixed option counts only if it
+ * is given. */
+void marks_stay_the_same_over_upgrades()
+{
+	CHECK_EQUAL(
+		options_mark(Pod(), JobSpec(), JobSpec()), "cbf29ce484222325 6b4af8ec2f5cd0b9 ");
+	JobSpec spec;
+	spec.options.gres = "gpu:1";
+	spec.options.threads_per_core = 1;
+	spec.options.spread = true;
+	CHECK_EQUAL(options_mark(Pod(), JobSpec(), spec), "cbf29ce484222325 70eef70ad6d8a1e9 ");
+}
+
 void the_hash_is_that_of_the_options()
 {
 	Pod pod;
@@ -545,6 +559,7 @@ int main()
 			TEST(a_priority_class_is_a_qos_or_nice),
 			TEST(a_change_names_what_is_given_and_what_is_taken_back),
 			TEST(what_is_fixed_cannot_be_changed),
+			TEST(marks_stay_the_same_over_upgrades),
 			TEST(the_hash_is_that_of_the_options),
 			TEST(times_are_read_as_sbatch_reads_them),
 			TEST(what_slurm_does_not_grant_has_a_remedy),

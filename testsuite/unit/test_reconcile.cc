@@ -455,6 +455,35 @@ void an_allocation_without_nodes_is_not_bound()
 	CHECK_EQUAL(text_of(reconcile(scene.facts)), "");
 }
 
+/* The API server's clock may be behind slurmctld's, and watches lag. */
+void a_pod_seen_well_after_the_end_is_new_whatever_the_clocks_say()
+{
+	const struct {
+		std::int64_t created, seen, end_seen;
+		bool is_new;
+	} rows[] = {
+		{1001, 0, 0, true},
+		{1000, 0, 0, true},
+		{999, 0, 0, false},
+		{995, 13, 10, true},
+		{995, 11, 10, false},
+		{995, 13, 0, false},
+		{1000, 9, 10, false},
+		{1000, 11, 10, true},
+		{1001, 9, 10, true},
+	};
+	SlurmJob ended;
+	ended.end_time = 1000;
+	for (const auto &row : rows) {
+		Pod pod;
+		pod.created = row.created;
+		RankFacts rank;
+		rank.pod = &pod;
+		rank.first_seen_us = row.seen * 1'000'000;
+		CHECK_EQUAL(is_made_after(rank, ended, row.end_seen * 1'000'000), row.is_new);
+	}
+}
+
 } // namespace
 
 int main()
@@ -480,5 +509,6 @@ int main()
 			TEST(a_rank_that_does_not_start_is_given_up_and_the_others_go_on),
 			TEST(pods_that_are_to_go_get_no_other_job),
 			TEST(an_allocation_that_goes_back_names_the_node_that_is_away),
+			TEST(a_pod_seen_well_after_the_end_is_new_whatever_the_clocks_say),
 		});
 }

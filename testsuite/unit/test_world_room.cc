@@ -234,7 +234,7 @@ void all_nodes_without_room_are_excluded_at_once()
 	CHECK_EQUAL(give_back(s, "b", 8), "submit:b-n1");
 	allocate(s, "b", 9, "n2", 2);
 	CHECK_EQUAL(give_back(s, "b", 9, 2), "submit:b-n1-n2");
-	CHECK_EQUAL(why_line(s, "avoids"), "nodes that it has given back: n1, n2");
+	CHECK_EQUAL(why_line(s, "avoids"), "nodes whose allocation was given back: n1, n2");
 	s.queue_job("b", 10);
 	(void)s.act();
 	pass(s, 2 * k_second);

@@ -4,6 +4,8 @@
 #include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
 
+#include <algorithm>
+#include <iterator>
 #include <tuple>
 
 namespace slurmkube::core
@@ -46,18 +48,10 @@ constexpr std::pair<std::string_view, std::string_view> k_job_reasons[] = {
 
 std::string_view pod_reason(const std::optional<Condition> &condition)
 {
-	const std::string_view reason = condition ? std::string_view(condition->reason) : k_none;
-	if (reason == names::k_reason_pending)
-		return names::k_reason_pending;
-	if (reason == names::k_reason_refused)
-		return names::k_reason_refused;
-	if (reason == names::k_reason_no_node)
-		return names::k_reason_no_node;
-	if (reason == names::k_reason_volume)
-		return names::k_reason_volume;
-	if (reason == names::k_reason_retrying)
-		return names::k_reason_retrying;
-	return condition ? k_other : k_none;
+	if (!condition)
+		return k_none;
+	const auto *const known = std::ranges::find(names::k_waiting_reasons, condition->reason);
+	return known == std::end(names::k_waiting_reasons) ? k_other : *known;
 }
 
 PodPlace place_of(const Pod &pod, const std::string &assumed_node)

@@ -28,6 +28,14 @@ std::string agent_waits(const World &world)
 		: "the first complete lists of pods and nodes (skube check)";
 }
 
+std::string claims_wait(const PodStory &s)
+{
+	if (s.claims_of_gang)
+		return *s.claims_of_gang;
+	return s.gang ? claim_trouble_of_gang(s.world.state(), *s.gang)
+		      : claim_trouble(s.world.state(), s.pod.uid, s.pod);
+}
+
 std::string submission_waits(const PodStory &s)
 {
 	const auto spec = translate(s.pod, s.world.state().settings.policy, 1);
@@ -35,14 +43,13 @@ std::string submission_waits(const PodStory &s)
 		return spec.error().what;
 	if (!spec)
 		return "somebody who changes the pod, its namespace or the configuration";
-	if (const std::string owner = s.world.wanted_owner(s.pod.uid); !owner.empty())
+	const bool asks_owner = !s.entry.grouping_known;
+	if (std::string owner = asks_owner ? s.world.wanted_owner(s.pod.uid) : ""; !owner.empty())
 		return owner;
 	if (s.gang && s.gang->ranks.empty())
 		return "other pods of the gang: " + std::to_string(s.gang->members.size()) +
 			" of at least " + std::to_string(s.gang->minimum) + " are there";
-	const std::string claims = s.gang ? claim_trouble_of_gang(s.world.state(), *s.gang)
-					  : claim_trouble(s.world.state(), s.pod.uid, s.pod);
-	if (!claims.empty())
+	if (const std::string claims = claims_wait(s); !claims.empty())
 		return "its volume claims: " + claims;
 	if (s.component.busy.slurm)
 		return "slurmctld's answer to the submission";

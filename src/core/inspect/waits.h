@@ -25,6 +25,9 @@ struct PodStory {
 	std::string node;           /* where the pod is bound, or about to be; empty: nowhere */
 	Now now;
 	bool is_gone;
+	/* claim_trouble_of_gang(), if the caller tells the stories of many pods of the gang: it
+	 * looks at all of them */
+	const std::string *claims_of_gang = nullptr;
 };
 
 /* The story of a pod that exists, or of the last sight of one that is gone. */

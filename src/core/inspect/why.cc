@@ -153,7 +153,7 @@ std::string avoided_text(const PodStory &s)
 	std::vector<std::string> names;
 	for (const Crowded &one : s.component.crowded)
 		names.push_back(one.node);
-	return names.empty() ? "" : "nodes that it has given back: " + joined(names);
+	return names.empty() ? "" : "nodes whose allocation was given back: " + joined(names);
 }
 
 std::string stage_line(const PodStory &s)

@@ -6,6 +6,7 @@
 #include "src/core/inspect/waits.h"
 #include "src/core/inspect/why.h"
 #include "src/core/model/outcome.h"
+#include "src/core/world/pod_claims.h"
 
 #include <map>
 
@@ -67,9 +68,18 @@ std::string component_text(const World &world, const PodUid &key, const Gang &ga
 /* Pods by what they wait for; an example of each. */
 struct Waiting {
 	std::map<std::string, std::pair<std::size_t, std::string>> causes;
+	std::map<const Gang *, std::string> claims; /* what each gang waits for */
 	std::size_t pods = 0, alone = 0;
 	bool is_cut = false;
 };
+
+const std::string &claims_of(Waiting &all, const World &world, const Gang &gang)
+{
+	const auto [found, is_new] = all.claims.try_emplace(&gang);
+	if (is_new)
+		found->second = claim_trouble_of_gang(world.state(), gang);
+	return found->second;
+}
 
 void add(Waiting &all, const World &world, const PodEntry &entry, Now now)
 {
@@ -77,7 +87,9 @@ void add(Waiting &all, const World &world, const PodEntry &entry, Now now)
 		all.is_cut = true;
 		return;
 	}
-	const PodStory story = pod_story(world, entry, now);
+	PodStory story = pod_story(world, entry, now);
+	if (story.gang)
+		story.claims_of_gang = &claims_of(all, world, *story.gang);
 	all.pods++;
 	all.alone += story.gang ? 0 : 1;
 	auto &[count, example] = all.causes[waits_text(story)];

@@ -27,8 +27,11 @@ struct PluginHello {
 	Family family = Family::emulated;
 	int sink_port = 0;
 	std::string node_feature;
-	std::string config_error;   /* of kube.conf; empty: none */
-	int pid = 0;                /* of slurmctld */
+	std::string config_error; /* of kube.conf; empty: none */
+	int pid = 0;              /* of slurmctld */
+	/* when that process started, in clock ticks since the host's start: in a container each
+	 * slurmctld may have the same pid; 0: older plugin */
+	std::int64_t process_start = 0;
 	std::string host;           /* host of the slurmctld in control; empty: older plugin */
 	bool whole_sockets = false; /* SelectTypeParameters=CR_Socket */
 	/* the partitions that kube.conf reserves for pods: "kube,gpu"; empty: older plugin */
@@ -36,6 +39,10 @@ struct PluginHello {
 	/* PrologSlurmctld is set, so jobs that start may be in CONFIGURING for a while */
 	bool has_prolog = false;
 	bool operator==(const PluginHello &) const = default;
+	[[nodiscard]] bool is_of_same_process(const PluginHello &other) const
+	{
+		return pid == other.pid && process_start == other.process_start;
+	}
 };
 
 /* Microseconds. */

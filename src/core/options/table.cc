@@ -450,9 +450,10 @@ constexpr Option k_options[] = {
 		.sunk = "excluded-nodes"},
 	{.name = "exclusive",
 		.takes = "none|true|user|mcs|topo|ok|false",
-		.meaning = "Which other jobs may share the nodes: none (none or true); those of "
-			   "the same user, MCS label or topology block (user, mcs, topo); any that "
-			   "the partition allows (ok or false, the default).",
+		.meaning = "Which other jobs may use the nodes. none or true: no other job. user, "
+			   "mcs or topo: only jobs of the same user, MCS label or topology "
+			   "block. ok or false (the default): any job that the partition "
+			   "allows.",
 		.apply = sharing,
 		.sbatch = "exclusive",
 		.argument = Argument::optional,
@@ -660,10 +661,9 @@ constexpr Option k_options[] = {
 		.sbatch = "time-min"},
 	{.name = "timelimit",
 		.takes = "MINUTES, [D-]HH:MM:SS or UNLIMITED",
-		.meaning = "How long it may run. Default: activeDeadlineSeconds, else "
-			   "default_time_limit_minutes, else the partition's. The alias "
-			   "sunk.coreweave.com/timeout is in "
-			   "seconds.",
+		.meaning = "Maximum run time of the job. Default: activeDeadlineSeconds, "
+			   "otherwise default_time_limit_minutes, otherwise the limit of the "
+			   "partition. The alias sunk.coreweave.com/timeout is in seconds.",
 		.apply = time_limit,
 		.sbatch = "time",
 		.letter = 't',
@@ -672,7 +672,7 @@ constexpr Option k_options[] = {
 		.apply_sunk = timeout},
 	{.name = "use-min-nodes",
 		.takes = "true|false",
-		.meaning = "If a range of node counts is given, use the smaller one.",
+		.meaning = "If a range of node counts is given, use the minimum.",
 		.apply = flag<&JobOptions::use_min_nodes>,
 		.sbatch = "use-min-nodes",
 		.argument = Argument::none,

@@ -59,6 +59,7 @@ struct DeletePod {
 	bool not_started = false;
 	/* nullopt: the pod is being deleted already, only not fast enough */
 	std::optional<Eviction> cause = {};
+	JobId ended_job = {}; /* the job whose end is the cause; 0: none, or not known */
 };
 struct Report {
 	/* The condition PodScheduled=False that the pod should have. World drops the action if the

@@ -29,7 +29,7 @@ bool may_remove(const RankFacts &r)
 /* Deletes the pod because the job has ended. */
 DeletePod eviction(const RankFacts &r, const SlurmJob &job, const Condition &why)
 {
-	DeletePod out{.disruption = why};
+	DeletePod out{.disruption = why, .ended_job = job.id};
 	if (r.side != PodSide::stopping)
 		out.cause = eviction_of(job.state);
 	return out;
@@ -77,6 +77,16 @@ RankActions ended(const ComponentFacts &f)
 	return has_waiting(f) ? submit(f) : out;
 }
 
+RankActions evict_again(const ComponentFacts &f)
+{
+	RankActions out;
+	for (const RankFacts &r : f.ranks) {
+		if (is_evicted(r) && may_remove(r))
+			out.push_back({r.uid, *r.eviction});
+	}
+	return out.empty() && !f.job ? tell(f, waiting_for_earlier_pods()) : out;
+}
+
 RankActions end_with_other(const ComponentFacts &f)
 {
 	const SlurmJob &job = *f.others.ended;
@@ -86,7 +96,7 @@ RankActions end_with_other(const ComponentFacts &f)
 	for (const RankFacts &r : f.ranks) {
 		const bool goes = is_bound(r) || (r.side == PodSide::waiting && is_wish(job));
 		is_any_left = is_any_left || is_bound(r) || r.busy.bind;
-		if (!goes || is_made_after(r, job, f.others.ended_us))
+		if (!goes || is_made_after(r, job, f.others.end_seen_us))
 			continue;
 		is_any_left = true;
 		if ((r.side != PodSide::stopping || r.is_deletion_slow) && may_remove(r))

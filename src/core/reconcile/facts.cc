@@ -8,6 +8,14 @@
 namespace slurmkube::core
 {
 
+namespace
+{
+
+/* A watch tells of a pod that much later than it was created, at the most, unless it is broken. */
+constexpr std::int64_t k_watch_lag_us = 2'000'000;
+
+} // namespace
+
 bool is_misfit(const RankFacts &r)
 {
 	return r.side == PodSide::waiting && r.holds_rank && r.node.name.empty() && !r.busy.remove;
@@ -19,17 +27,25 @@ bool is_crowded_out(const RankFacts &r)
 		!r.node.has_room;
 }
 
+bool is_evicted(const RankFacts &r)
+{
+	const bool is_left = r.side == PodSide::running || r.side == PodSide::waiting ||
+		(r.side == PodSide::stopping && r.is_deletion_slow);
+	return r.eviction && is_left;
+}
+
 bool is_bound(const RankFacts &r)
 {
 	return r.is_ours && is_bound_side(r.side);
 }
 
-bool is_made_after(const RankFacts &r, const SlurmJob &ended, std::int64_t ended_us)
+bool is_made_after(const RankFacts &r, const SlurmJob &ended, std::int64_t end_seen_us)
 {
-	const bool was_seen_before =
-		ended_us > 0 && r.first_seen_us > 0 && r.first_seen_us < ended_us;
-	return r.pod->created > ended.end_time ||
-		(r.pod->created == ended.end_time && !was_seen_before);
+	const bool saw_both = end_seen_us > 0 && r.first_seen_us > 0;
+	if (r.pod->created > ended.end_time ||
+		(saw_both && r.first_seen_us > end_seen_us + k_watch_lag_us))
+		return true;
+	return r.pod->created == ended.end_time && !(saw_both && r.first_seen_us < end_seen_us);
 }
 
 bool ended_by_own_deadline(const ComponentFacts &f)

@@ -73,6 +73,8 @@ struct RankFacts {
 	bool is_after_end = false;
 	/* The end of this job means the end of this bound pod; see is_about_pod(). */
 	bool is_about = false;
+	/* Decided earlier, because a job had ended. Slurm may not know that job any more. */
+	std::optional<DeletePod> eviction;
 	/* bound, and no container has run for longer than limits.start_seconds */
 	bool start_expired = false;
 	/* being deleted, with a longer grace period than limits.grace_seconds allows */
@@ -110,7 +112,7 @@ struct OthersFacts {
 	/* a job of another component whose end is the end of all */
 	const SlurmJob *ended = nullptr;
 	/* When this agent saw that job end, monotonic microseconds; 0: it had ended before. */
-	std::int64_t ended_us = 0;
+	std::int64_t end_seen_us = 0;
 };
 
 /* How a pending job differs from what its pods ask for at present. */
@@ -215,7 +217,7 @@ struct ComponentFacts {
 	/* Since when its job has had nodes and none of its pods was bound, as this agent saw it;
 	 * monotonic microseconds; 0: not the case. */
 	std::int64_t held_since_us = 0;
-	std::int64_t job_ended_us = 0; /* when its own job ended, as OthersFacts::ended_us */
+	std::int64_t end_seen_us = 0; /* of its own job, as OthersFacts::end_seen_us */
 	OthersFacts others;
 };
 
@@ -223,11 +225,15 @@ struct ComponentFacts {
 bool is_misfit(const RankFacts &rank);
 /* The pod waits in a rank of its own, but the node of that rank cannot take it at present. */
 bool is_crowded_out(const RankFacts &rank);
+/* The pod still has to be deleted, because a job had ended that Slurm may have forgotten. */
+bool is_evicted(const RankFacts &rank);
 /* Bound by us; see RankFacts::is_ours. */
 bool is_bound(const RankFacts &rank);
-/* Whether a pod was created after a job of another component ended. The API server and Slurm tell
- * both times in seconds: within the same second, what this agent saw first came first. */
-bool is_made_after(const RankFacts &rank, const SlurmJob &ended, std::int64_t ended_us);
+/* Whether a pod was created after a job had ended. The API server and Slurm tell both times in
+ * seconds, by clocks that may differ. So a pod is also new if this agent saw it clearly later than
+ * that end. Within the same second, what this agent saw first came first. end_seen_us: 0: the job
+ * had ended before this agent saw it. */
+bool is_made_after(const RankFacts &rank, const SlurmJob &ended, std::int64_t end_seen_us);
 
 /* Whether the end of the job also deletes pods that wait. It does if somebody wanted that end
  * (is_wish()), except for a time limit under which nothing has run: the time passed while the nodes

@@ -44,6 +44,8 @@ RankActions end_unbound(const ComponentFacts &facts, const Complete &end);
 /* ---- ends.cc ---- */
 /* The job has ended, and pods are left. */
 RankActions ended(const ComponentFacts &facts);
+/* Slurm has forgotten the job whose end meant that pods go, and they are still there. */
+RankActions evict_again(const ComponentFacts &facts);
 /* A job of another component has ended: the pods and the job of this component end with it. */
 RankActions end_with_other(const ComponentFacts &facts);
 /* The pods have ended, and not all have succeeded; missing pods may only be out of sight. */

@@ -215,6 +215,8 @@ std::vector<RankAction> reconcile(const ComponentFacts &f)
 		return own(f, Complete{f.job->id, 0});
 	if (f.others.ended)
 		return end_with_other(f);
+	if (job_side(f.job) != JobSide::ended && std::ranges::any_of(f.ranks, is_evicted))
+		return evict_again(f);
 	switch (job_side(f.job)) {
 	case JobSide::none:
 		return without_job(f);

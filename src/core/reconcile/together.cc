@@ -74,7 +74,7 @@ bool ends_all(const Components &all, const ComponentFacts &f)
 	case JobState::timeout:
 		return !ended_by_own_deadline(f) &&
 			(takes_waiting_along(f) ||
-				(f.job_ended_us == 0 && std::ranges::any_of(all, has_own_bound)));
+				(f.end_seen_us == 0 && std::ranges::any_of(all, has_own_bound)));
 	case JobState::cancelled:
 	case JobState::deadline:
 	case JobState::node_fail:
@@ -96,7 +96,7 @@ bool is_concerned(const ComponentFacts &f, const ComponentFacts &other)
 	const auto goes = [&](const RankFacts &r) {
 		return (is_bound(r) ||
 			       (r.side == PodSide::waiting && takes_waiting_along(other))) &&
-			!is_made_after(r, ended, other.job_ended_us);
+			!is_made_after(r, ended, other.end_seen_us);
 	};
 	if (std::ranges::any_of(f.ranks, goes))
 		return true;
@@ -219,7 +219,7 @@ void note_end_of_others(const Components &all, ComponentFacts &f)
 		if (f.others.ended && other.job->end_time < f.others.ended->end_time)
 			continue;
 		f.others.ended = other.job;
-		f.others.ended_us = other.job_ended_us;
+		f.others.end_seen_us = other.end_seen_us;
 	}
 }
 

@@ -243,15 +243,15 @@ void World::pod_deleted(
 		return;
 	}
 	figures_.counters.removed++;
-	if (cause)
+	if (cause && !std::exchange(entry.is_eviction_counted, true))
 		figures_.counters.evictions[static_cast<std::size_t>(*cause)]++;
 	if (clocks_.since(pod, Clock::starting) > 0)
 		figures_.counters.not_started++;
 	entry.remove_quiet_until_us = now.mono_us + k_effect_us;
 	look_later(pod, entry.remove_quiet_until_us);
-	if (const Component *own = state_.component(pod); own && own->job_ended_us > 0)
+	if (const Component *own = state_.component(pod); own && own->end_seen_us > 0)
 		figures_.stage_latencies.ended_to_pod_deleted.add(
-			static_cast<std::uint64_t>(now.mono_us - own->job_ended_us));
+			static_cast<std::uint64_t>(now.mono_us - own->end_seen_us));
 }
 
 void World::reported(const PodUid &pod, const Status &answer, Now now)

@@ -65,7 +65,9 @@ struct Component {
 	AskedEnds asked_ends;
 	VanishedJobs vanished;
 	std::uint32_t submitted_attempt = 1;
-	std::int64_t submitted_us = 0, allocated_us = 0, job_ended_us = 0;
+	std::int64_t submitted_us = 0, allocated_us = 0;
+	/* when the last job was first seen to have ended; that, if it was seen live before */
+	std::int64_t job_ended_us = 0, end_seen_us = 0;
 
 	/* ---- its next job ---- */
 	InFlight busy; /* only slurm; for several ranks, also look */

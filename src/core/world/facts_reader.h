@@ -98,6 +98,8 @@ class FactsReader
 	/* ---- a pod with a rank, and its node: rank_facts.cc, node_exclusions.cc, claim_facts.cc,
 	 * room.cc ---- */
 	[[nodiscard]] bool is_deletion_slow(const Pod &pod) const;
+	[[nodiscard]] std::optional<DeletePod> eviction_of(
+		const PodEntry &entry, const SlurmJob *job) const;
 	[[nodiscard]] bool is_start_expired(
 		const PodUid &uid, const PodEntry &entry, const SlurmJob *job) const;
 	[[nodiscard]] RankFacts facts_of_rank(const PodUid &uid, const PodEntry &entry,

@@ -24,6 +24,24 @@ struct StageLatencies {
 	Latency seen_to_bound;
 };
 
+struct StageRow {
+	const char *name;
+	Latency StageLatencies::*latency;
+};
+
+/* skube diag and /metrics show these by their names. */
+inline constexpr StageRow k_stage_rows[] = {
+	{"watch_to_submit", &StageLatencies::watch_to_submit},
+	{"submit_to_allocated", &StageLatencies::submit_to_allocated},
+	{"allocated_to_bound", &StageLatencies::allocated_to_bound},
+	{"seen_to_bound", &StageLatencies::seen_to_bound},
+	{"bound_to_running", &StageLatencies::bound_to_running},
+	{"ended_to_pod_deleted", &StageLatencies::ended_to_pod_deleted},
+	{"pod_deleted_to_job_ended", &StageLatencies::pod_deleted_to_job_ended},
+	{"pod_terminal_to_job_ended", &StageLatencies::pod_terminal_to_job_ended},
+	{"node_change_to_slurm", &StageLatencies::node_change_to_slurm},
+};
+
 /* Bindings that it took until a pod was bound, for pods that this agent has bound. */
 class BindAttempts
 {

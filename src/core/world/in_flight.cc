@@ -75,8 +75,10 @@ void World::mark_in_flight(const PodUid &uid, const Action &action, Now now)
 		entry.busy.bind = true;
 		entry.assumed_node = bind->node;
 		settle_share(uid, entry, now);
-	} else if (std::holds_alternative<DeletePod>(action)) {
+	} else if (const auto *remove = std::get_if<DeletePod>(&action)) {
 		entry.busy.remove = true;
+		if (remove->ended_job.number != 0)
+			entry.eviction = *remove;
 	} else if (const auto *provide = std::get_if<BindVolume>(&action)) {
 		entry.busy.claim = true;
 		entry.submitted_step = provide->step;
@@ -97,7 +99,7 @@ void World::note_submission(const PodUid &key, const JobSpec &spec, Now now)
 		figures_.counters.readopted++;
 	component.submitted_us = now.mono_us;
 	component.submitted_attempt = spec.marker.attempt;
-	component.allocated_us = component.job_ended_us = 0;
+	component.allocated_us = component.job_ended_us = component.end_seen_us = 0;
 }
 
 /* Its job is taken from pods before they run. Kept here as well as in the job, because Slurm

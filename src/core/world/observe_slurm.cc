@@ -25,7 +25,7 @@ bool is_another(const SlurmJob &known, const SlurmJob &seen)
 void World::link_opened(PluginHello hello)
 {
 	doubt_lists(hello);
-	if (hello.pid != state_.sync.plugin().pid) {
+	if (!hello.is_of_same_process(state_.sync.plugin())) {
 		/* Another process of slurmctld. The previous one may have been killed before it had
 		 * saved the jobs that it had answered with. */
 		for (const auto &[id, until] : std::exchange(provisional_until_us_, {}))
@@ -140,7 +140,12 @@ void World::note_job_times(Component &component, const SlurmJob &job, Now now)
 			figures_.stage_latencies.submit_to_allocated.add(
 				static_cast<std::uint64_t>(now.mono_us - component.submitted_us));
 	}
-	if (side == JobSide::ended && component.job_ended_us == 0)
+	if (side != JobSide::ended)
+		return;
+	const auto before = state_.jobs.find(job.id);
+	if (before != state_.jobs.end() && is_live(before->second))
+		component.job_ended_us = component.end_seen_us = now.mono_us;
+	else if (component.job_ended_us == 0)
 		component.job_ended_us = now.mono_us;
 }
 

@@ -89,6 +89,11 @@ struct PodEntry {
 	/* The last step that was written for a claim of the pod, or is being written. */
 	std::optional<ClaimStep> submitted_step;
 
+	/* The deletion that was decided because a job had ended. Kept until the pod is gone:
+	 * slurmctld forgets an ended job after MinJobAge, whatever the API server has accepted. */
+	std::optional<DeletePod> eviction;
+	bool is_eviction_counted = false;
+
 	/* ---- what is under way, and what was reported ---- */
 	InFlight busy; /* all flags but slurm */
 	Retries retries;

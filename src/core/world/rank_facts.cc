@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Facts about one pod with a rank, and about the node that it was given. */
+#include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
 #include "src/core/world/facts_reader.h"
 #include "src/core/world/parts.h"
@@ -14,16 +15,6 @@ namespace
 
 /* A binding that fails once or twice is not worth a write to the API server. */
 constexpr unsigned k_told_failures = 4;
-
-/* The API server and Slurm tell both times in seconds. Within the same second, what this agent saw
- * first came first. */
-bool is_after_end(const PodEntry &member, const Component &component, const SlurmJob &job)
-{
-	const bool was_seen_before = component.job_ended_us > 0 && member.first_seen_us > 0 &&
-		member.first_seen_us < component.job_ended_us;
-	return member.pod->created > job.end_time ||
-		(member.pod->created == job.end_time && !was_seen_before);
-}
 
 } // namespace
 
@@ -71,6 +62,21 @@ bool FactsReader::is_start_expired(
 	return now_.mono_us >= since + limit_us;
 }
 
+/* Another agent may have decided it: the condition on the pod tells so. With a job, the pod may
+ * live under that one. */
+std::optional<DeletePod> FactsReader::eviction_of(const PodEntry &entry, const SlurmJob *job) const
+{
+	if (entry.eviction) {
+		const auto ended = state_.jobs.find(entry.eviction->ended_job);
+		const bool runs_again = ended != state_.jobs.end() && is_live(ended->second);
+		return runs_again ? std::nullopt : entry.eviction;
+	}
+	const std::optional<Condition> &told = entry.pod->disruption;
+	if (job || !told || told->reason != names::k_reason_job_ended)
+		return std::nullopt;
+	return DeletePod{.disruption = *told, .cause = Eviction::unknown};
+}
+
 /* Everything but the rank and its node, which the caller adds. component: the one whose job the pod
  * has. */
 RankFacts FactsReader::facts_of_rank(const PodUid &uid, const PodEntry &entry,
@@ -93,9 +99,10 @@ RankFacts FactsReader::facts_of_rank(const PodUid &uid, const PodEntry &entry,
 	if (r.side != PodSide::waiting || job_side(job) != JobSide::allocated)
 		/* the next allocation gets the full time */
 		(void)found_.since(uid, Clock::claims, false);
+	r.eviction = eviction_of(entry, job);
 	r.start_expired = state_.is_known() && is_start_expired(uid, entry, job);
 	if (job_side(job) == JobSide::ended) {
-		r.is_after_end = entry.component && is_after_end(entry, component, *job);
+		r.is_after_end = entry.component && is_made_after(r, *job, component.end_seen_us);
 		r.is_about = is_about_pod(*r.pod, component, *job);
 	}
 	return r;

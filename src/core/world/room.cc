@@ -190,9 +190,8 @@ bool World::take_back(const PodUid &key, const Bind &bind, const PodUid &uid, No
 {
 	const auto node = state_.kube_nodes.find(bind.node);
 	const PodEntry &entry = state_.pods.at(uid);
-	const bool has_pod_constraints =
-		!entry.pod->constraints.host_ports.empty() || is_concerned(state_, *entry.pod);
-	if (has_pod_constraints && node != state_.kube_nodes.end() && state_.gangs.contains(key)) {
+	if (is_concerned(state_, *entry.pod) && node != state_.kube_nodes.end() &&
+		state_.gangs.contains(key)) {
 		PlaceFacts again;
 		again.has_room = true;
 		filter_.check(state_, uid, entry, node->second, again);

@@ -7,9 +7,14 @@
 
 #include "src/base/guard.h"
 #include "src/base/log.h"
+#include "src/base/owned.h"
 #include "src/plugins/job_submit/kube/files.h"
 #include "src/plugins/job_submit/kube/verdict.h"
 
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -41,6 +46,20 @@ std::string host_name()
 {
 	char name[256] = "";
 	return gethostname(name, sizeof(name) - 1) == 0 ? std::string(name) : std::string();
+}
+
+/* Field 22 of proc_pid_stat(5): the name of the program, which may hold blanks, ends with the last
+ * ')' and is field 2. 0: it cannot be read. */
+std::int64_t process_start()
+{
+	const Owned<FILE, fclose> file(fopen("/proc/self/stat", "re"));
+	char line[1024] = "";
+	if (!file || !fgets(line, sizeof(line), file.get()))
+		return 0;
+	const char *at = strrchr(line, ')');
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	return at ? strtoll(at, nullptr, 10) : 0;
 }
 
 std::string_view text(const char *borrowed)
@@ -162,6 +181,7 @@ core::PluginHello Plugin::hello() const
 		if (!trouble.empty())
 			hello.config_error += (hello.config_error.empty() ? "" : "; ") + trouble;
 	hello.pid = getpid();
+	hello.process_start = process_start();
 	hello.host = host_name();
 	hello.whole_sockets = host_.whole_sockets;
 	hello.has_prolog = kube_seam_has_prolog();
