@@ -51,6 +51,8 @@ Json job_row(const core::SlurmJob &job)
 namespace
 {
 
+constexpr std::size_t k_labels_of_users_max = 512;
+
 Selectable selectable(const core::SlurmJob &job)
 {
 	Selectable row{.name_space = job.marker.name_space,
@@ -257,7 +259,7 @@ std::string strange_criterion(json_object *select)
 	return {};
 }
 
-Result<Selection> selection_of(core::ListKind kind, json_object *request)
+Result<Selection> selection_of(core::ListKind kind, json_object *request, const ctl::Peer &peer)
 {
 	json_object *select = codec::get(request, "select");
 	if (!select)
@@ -268,6 +270,11 @@ Result<Selection> selection_of(core::ListKind kind, json_object *request)
 		return Error{Errc::invalid,
 			"unknown criterion '" + name.substr(0, 64) +
 				"': skube and slurmkubed are of different releases"};
+	/* each term costs a search in the labels of each pod or node */
+	if (!peer.is_operator && get_string(select, "labels").size() > k_labels_of_users_max)
+		return Error{Errc::invalid,
+			"the label selector has more than " +
+				std::to_string(k_labels_of_users_max) + " characters"};
 	return core::parse_selection(kind,
 		{.namespaces = get_string(select, "namespaces"),
 			.labels = get_string(select, "labels"),
@@ -298,7 +305,7 @@ Json node_data(const core::World &world, const std::string &name)
 std::string list_reply(
 	const App &app, core::ListKind kind, json_object *request, const ctl::Peer &peer)
 {
-	const auto selection = selection_of(kind, request);
+	const auto selection = selection_of(kind, request, peer);
 	if (!selection)
 		return ctl::error_reply(selection.error().what);
 	Json reply = ok_reply();

@@ -147,7 +147,11 @@ std::string why_of_job(const App &app, std::int64_t number, const ctl::Peer &pee
 	Json data = new_object();
 	put(data.get(), "job", job_row(*job));
 	put(data.get(), "pods", rows_of(app.world(), pods));
-	return reply_with(core::why_job(app.world(), id, now()), std::move(data));
+	auto lines = core::why_job(app.world(), id, now());
+	/* A pod of another user may have the name of the job's pod by now. */
+	if (!may_see_all(app, pods, peer) && !lines.empty())
+		lines.resize(1);
+	return reply_with(lines, std::move(data));
 }
 
 std::string why_of_owner(const App &app, json_object *owner, const ctl::Peer &peer)
@@ -156,8 +160,10 @@ std::string why_of_owner(const App &app, json_object *owner, const ctl::Peer &pe
 			  name_space = get_string(owner, "namespace", "default"),
 			  name = get_string(owner, "name");
 	const auto pods = core::pods_of_owner(app.world(), kind, name_space, name);
-	const auto lines = core::why_owner(app.world(), kind, name_space, name, now());
-	if (lines.empty() || !may_see_all(app, pods, peer))
+	std::vector<core::WhyLine> lines;
+	if (may_see_all(app, pods, peer))
+		lines = core::why_owner(app.world(), kind, name_space, name, now());
+	if (lines.empty())
 		return ctl::error_reply("no pod of " + kind.substr(0, k_quoted_most) + " " +
 			name_space.substr(0, k_quoted_most) + "/" + name.substr(0, k_quoted_most) +
 			" with schedulerName " + app.config().scheduler_name + " has been seen");

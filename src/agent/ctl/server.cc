@@ -170,6 +170,9 @@ void Server::queue(Client &client, std::string line)
 	const int fd = client.fd.get();
 	client.asked = true;
 	client.in = std::move(line);
+	/* Here, because whoever hangs up before the answer has asked, too. */
+	client.is_too_often =
+		!client.peer.is_operator && !rates_.take(client.peer.user, agent::now().mono_us);
 	/* ignore further input; epoll still reports that the client hangs up */
 	loop_.set(fd, 0, [this, fd](std::uint32_t) { ready(fd); });
 	queue_.emplace_back(fd, client.number);
@@ -180,18 +183,25 @@ void Server::queue(Client &client, std::string line)
 		});
 }
 
+/* One answer per round of the loop. Those who have hung up take no round: otherwise one user could
+ * make the queue longer without end. */
 void Server::answer_next()
 {
-	const auto [fd, number] = queue_.front();
-	queue_.pop_front();
+	Client *next = nullptr;
+	while (!next && !queue_.empty()) {
+		const auto [fd, number] = queue_.front();
+		queue_.pop_front();
+		const auto found = clients_.find(fd);
+		if (found != clients_.end() && found->second.number == number)
+			next = &found->second;
+	}
 	if (!queue_.empty())
 		loop_.post([this, alive = std::weak_ptr(alive_)] {
 			if (!alive.expired())
 				answer_next();
 		});
-	const auto found = clients_.find(fd);
-	if (found != clients_.end() && found->second.number == number)
-		answer(found->second);
+	if (next)
+		answer(*next);
 }
 
 /* The reply is always delivered in the loop's next round, so that there is one path for immediate
@@ -208,7 +218,7 @@ void Server::answer(Client &client)
 					deliver(fd, number, text);
 			});
 	};
-	if (!client.peer.is_operator && !rates_.take(client.peer.user, agent::now().mono_us))
+	if (client.is_too_often)
 		return reply(error_reply(k_too_often));
 	auto request = codec::parse_json(line, k_request_max);
 	if (!request)
@@ -231,12 +241,12 @@ void Server::deliver(int fd, std::uint64_t number, std::string text)
 
 bool Server::write_to(Client &client)
 {
-	const ssize_t sent =
-		send(client.fd.get(), client.out.data(), client.out.size(), MSG_NOSIGNAL);
+	const ssize_t sent = send(client.fd.get(), client.out.data() + client.sent,
+		client.out.size() - client.sent, MSG_NOSIGNAL);
 	if (sent < 0 && !try_again(errno))
 		return true;
-	client.out.erase(0, sent > 0 ? static_cast<std::size_t>(sent) : 0);
-	if (client.out.empty())
+	client.sent += sent > 0 ? static_cast<std::size_t>(sent) : 0;
+	if (client.sent == client.out.size())
 		return true;
 	const int fd = client.fd.get();
 	loop_.set(fd, EPOLLOUT, [this, fd](std::uint32_t) { ready(fd); });

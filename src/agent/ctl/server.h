@@ -65,9 +65,11 @@ class Server
 		UniqueFd fd;
 		Peer peer;
 		std::uint64_t number = 0; /* unique; descriptors are reused */
-		bool asked = false;       /* the handler has the request */
+		bool asked = false;       /* its line is complete */
+		bool is_too_often = false;
 		agent::Loop::TimerId deadline = 0;
-		std::string in, out; /* in is the line, once it is complete */
+		std::string in, out;  /* in is the line, once it is complete */
+		std::size_t sent = 0; /* of out */
 	};
 
 	void accept_some();

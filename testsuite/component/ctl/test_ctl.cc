@@ -288,6 +288,19 @@ void a_user_who_asks_without_a_pause_is_refused()
 		CHECK(ask(server, "{}\n").find("\"ok\":true") != std::string::npos);
 }
 
+/* They have asked, too. */
+void users_who_hang_up_are_counted()
+{
+	const Running server;
+	for (int i = 0; i < 40; i++) {
+		const UniqueFd user = connected_as(server, k_nobody, {k_nobody});
+		(void)send(user.get(), "{}\n", 3, MSG_NOSIGNAL);
+	}
+	const std::string last = ask_as(server, k_nobody, {k_nobody}, "{}\n");
+	CHECK(last.find("you have asked too often") != std::string::npos);
+	CHECK(ask(server, "{}\n").find("\"ok\":true") != std::string::npos);
+}
+
 /* Otherwise questions that come at once would hold up scheduling together. */
 void other_work_is_done_between_two_answers()
 {
@@ -363,6 +376,7 @@ int main()
 			TEST(a_crowd_of_silent_clients_starves_nobody),
 			TEST(the_handler_knows_who_asks),
 			TEST(a_user_who_asks_without_a_pause_is_refused),
+			TEST(users_who_hang_up_are_counted),
 			TEST(other_work_is_done_between_two_answers),
 			TEST(users_leave_room_for_operators),
 			TEST(a_second_agent_is_refused_and_a_dead_ones_file_taken_over),
