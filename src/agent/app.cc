@@ -118,7 +118,7 @@ Status App::start()
 		if (!listening)
 			return listening;
 	}
-	serve_http();
+	http_.serve(config_.metrics);
 	sources_.start_wanted();
 	credentials_.start();
 	tick();
@@ -143,33 +143,16 @@ void App::reload(const Config &fresh)
 	if (config_.nodes.selector_key != before.nodes.selector_key ||
 		config_.nodes.selector_value != before.nodes.selector_value)
 		sources_.start_again(Kind::nodes);
-	if (config_.metrics != before.metrics || !troubles_.http.empty())
-		serve_http();
+	if (config_.metrics != before.metrics)
+		http_.serve(config_.metrics);
 	want_round();
 	troubles_.restart = keys_for_restart(config_, fresh);
 	log_info("configuration read again");
 	if (!troubles_.restart.empty())
-		log_warning("these keys have changed too, and hold after a restart of slurmkubed: "
+		log_warning("these keys have changed too, and take effect after a restart of "
+			    "slurmkubed: "
 			    "%s",
 			troubles_.restart.c_str());
-}
-
-/* Pods are scheduled without metrics, too. The address may be free, or exist, later. */
-void App::serve_http()
-{
-	const std::string before = std::exchange(troubles_.http, {});
-	http_.close();
-	const std::string &address = config_.metrics.listen;
-	if (address.empty())
-		return;
-	const Status listening = http_.listen(address);
-	if (listening)
-		return log_info("serving metrics and health at %s", address.c_str());
-	troubles_.http = listening.error().what;
-	if (troubles_.http != before)
-		log_error("no metrics and no health by HTTP: %s; going on without, and trying "
-			  "again. Or set metrics.listen to a free address and reload",
-			troubles_.http.c_str());
 }
 
 std::int64_t App::uptime_seconds() const
@@ -280,8 +263,7 @@ void App::plan_next_look()
 void App::tick()
 {
 	want_round();
-	if (!troubles_.http.empty())
-		serve_http();
+	http_.tick();
 	loop_.after(k_tick, [this] { tick(); });
 }
 

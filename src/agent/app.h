@@ -17,7 +17,7 @@
 #include "src/agent/ctl/server.h"
 #include "src/agent/event_recorder.h"
 #include "src/agent/executor.h"
-#include "src/agent/http/server.h"
+#include "src/agent/http_service.h"
 #include "src/agent/kube/credentials.h"
 #include "src/agent/link/server.h"
 #include "src/agent/links.h"
@@ -47,7 +47,7 @@ class App : private link::LinkSink
 	void set_file_trouble(std::string text) { troubles_.file = std::move(text); }
 	[[nodiscard]] const std::string &file_trouble() const { return troubles_.file; }
 
-	/* The keys of the file that hold after a restart only: "cluster, slurm". */
+	/* Keys whose change takes effect after a restart only: "cluster, slurm". */
 	[[nodiscard]] const std::string &keys_for_restart_only() const { return troubles_.restart; }
 
 	/* Accessors for replies.cc and checks*.cc. */
@@ -68,8 +68,8 @@ class App : private link::LinkSink
 	{
 		return executor_.cluster_unknown();
 	}
-	/* Why there is no HTTP although metrics.listen is set; empty: there is no trouble. */
-	[[nodiscard]] const std::string &http_trouble() const { return troubles_.http; }
+	[[nodiscard]] const HttpService &http() const { return http_; }
+	[[nodiscard]] HttpService &http() { return http_; }
 	/* Slurm's own metrics. */
 	[[nodiscard]] SlurmMetrics &slurm_metrics() { return slurm_metrics_; }
 	/* Asks Kubernetes and Slurm. done is called once, later, within k_look_time. */
@@ -92,15 +92,13 @@ class App : private link::LinkSink
 	void look_at_partitions();
 
 	void note_cluster_trouble();
-	void serve_http();
 
 	Loop &loop_;
 	Config config_;
 	struct Troubles {
 		std::string file;    /* why the configuration file was rejected */
-		std::string restart; /* keys of the file that hold after a restart only */
+		std::string restart; /* changed keys that need a restart */
 		std::string cluster; /* the text that was logged last */
-		std::string http;    /* why there is no HTTP */
 	} troubles_;
 	core::World world_;
 	kube::Client client_;
@@ -114,7 +112,7 @@ class App : private link::LinkSink
 	slurm::SharingPartitions sharing_partitions_; /* polled every 15 s */
 	link::Server link_;
 	ctl::Server control_;
-	http::Server http_;
+	HttpService http_;
 	Sources sources_;
 	core::PluginStats plugin_stats_;
 	Look look_;

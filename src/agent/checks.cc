@@ -225,10 +225,16 @@ Check identity(const App &app)
 Check metrics(const App &app)
 {
 	const std::string &address = app.config().metrics.listen;
-	if (!app.http_trouble().empty())
-		return failed("metrics", "no metrics and no health by HTTP: " + app.http_trouble(),
+	const HttpService &http = app.http();
+	if (!http.trouble().empty())
+		return failed("metrics", "no metrics and no health by HTTP: " + http.trouble(),
 			"set metrics.listen in slurmkubed.yaml to a free address, or to \"\" for "
 			"none, then systemctl reload slurmkubed");
+	if (!http.old_certificate().empty())
+		return failed("metrics",
+			"served with the old certificate: " + http.old_certificate(),
+			"correct the files of metrics.tls_cert_file and metrics.tls_key_file; the "
+			"agent reads them every 10 s");
 	return passed("metrics", address.empty() ? "off" : "at " + address);
 }
 

@@ -73,6 +73,11 @@ Check certificates(const App &app)
 		const std::int64_t left = one.ends - now().wall_s;
 		const std::string text = std::string(one.name) +
 			(left <= 0 ? " ended " : " ends ") + core::minute_text(one.ends);
+		const bool is_of_metrics = one.file == app.config().metrics.tls_cert_file;
+		if (left <= k_certificate_soon_seconds && is_of_metrics)
+			return failed(name, "the " + text + ": " + one.file,
+				"write a new one and its key into metrics.tls_cert_file and "
+				"metrics.tls_key_file, which the agent reads every 10 s");
 		if (left <= k_certificate_soon_seconds)
 			return failed(name, "the " + text + ": " + one.file,
 				"write a new one into the kubeconfig or the file that it names, "
@@ -81,7 +86,7 @@ Check certificates(const App &app)
 				"certificate");
 		add_name(fine, text);
 	}
-	return passed(name, fine.empty() ? "the kubeconfig has none" : fine);
+	return passed(name, fine.empty() ? "none" : fine);
 }
 
 /* Reads the files as at startup: a file that has disappeared does not disturb the running agent,

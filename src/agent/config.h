@@ -82,7 +82,9 @@ struct LimitsConfig {
 struct MetricsConfig {
 	std::string listen = "127.0.0.1:9818"; /* http/address.h; empty: no HTTP */
 	std::string token_file;                /* the bearer token for /metrics; empty: none */
-	bool is_public = false;                /* /metrics needs no token beyond loopback either */
+	std::string tls_cert_file;             /* of HTTPS; empty: HTTP */
+	std::string tls_key_file;
+	bool is_public = false; /* /metrics needs no token beyond loopback either */
 	bool operator==(const MetricsConfig &) const = default;
 };
 

@@ -37,6 +37,14 @@ void read_token_file(Reader &reader, const Yaml &value, MetricsConfig &out)
 constexpr Key<MetricsConfig> k_metrics_keys[] = {
 	{"listen", read_listen},
 	{"token_file", read_token_file},
+	{"tls_cert_file",
+		[](Reader &r, const Yaml &v, MetricsConfig &out) {
+			(void)r.path(v, out.tls_cert_file);
+		}},
+	{"tls_key_file",
+		[](Reader &r, const Yaml &v, MetricsConfig &out) {
+			(void)r.path(v, out.tls_key_file);
+		}},
 	{"public",
 		[](Reader &r, const Yaml &v, MetricsConfig &out) {
 			(void)r.boolean(v, out.is_public);
@@ -49,6 +57,10 @@ void read_metrics(Reader &reader, const Yaml &value, Config &out)
 {
 	reader.mapping(value, k_metrics_keys, out.metrics);
 	const MetricsConfig &read = out.metrics;
+	if (read.tls_cert_file.empty() != read.tls_key_file.empty())
+		reader.fail(value,
+			std::string(read.tls_cert_file.empty() ? "tls_key_file" : "tls_cert_file") +
+				" stands alone: HTTPS needs tls_cert_file and tls_key_file");
 	if (read.listen.empty() || !read.token_file.empty() || read.is_public)
 		return;
 	if (const auto address = http::parse_address(read.listen); address && !address->is_loopback)

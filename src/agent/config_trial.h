@@ -23,7 +23,7 @@ std::vector<std::string> try_config(const Config &config);
 /* The configuration that a running agent may take over: fresh, but for the keys that hold after a
  * restart only. */
 Config reloadable(const Config &running, const Config &fresh);
-/* The keys that differ and hold after a restart only: "cluster, nodes.cpu_unit". */
+/* The keys that differ and take effect after a restart only: "cluster, nodes.cpu_unit". */
 std::string keys_for_restart(const Config &running, const Config &fresh);
 
 } // namespace slurmkube::agent

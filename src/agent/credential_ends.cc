@@ -12,6 +12,9 @@ namespace slurmkube::agent
 std::vector<CredentialEnd> certificate_ends(const Config &config)
 {
 	std::vector<CredentialEnd> out;
+	const std::string &metrics_file = config.metrics.tls_cert_file;
+	if (const auto ends = kube::certificate_ends(metrics_file); !metrics_file.empty() && ends)
+		out.push_back({"metrics certificate", metrics_file, ends->front()});
 	const auto access = config.kubeconfig.empty()
 		? kube::access_in_cluster()
 		: kube::access_from_kubeconfig(config.kubeconfig);

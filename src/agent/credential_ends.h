@@ -15,12 +15,13 @@ namespace slurmkube::agent
 {
 
 struct CredentialEnd {
-	const char *name;      /* "client certificate" or "CA" */
+	const char *name;      /* "client certificate", "CA" or "metrics certificate" */
 	std::string file;      /* for messages */
 	std::int64_t ends = 0; /* seconds since the epoch */
 };
 
-/* Of the files that the kubeconfig names at present, or has within. Files without a certificate are
+/* Of the files that the kubeconfig names at present, or has within, and of
+ * metrics.tls_cert_file. Files without a certificate are
  * left out: the line files of skube check is about them. The first certificate of the client's file
  * is its own. Of the authorities the one counts that is valid longest, because old ones stay in the
  * file while they are replaced. */

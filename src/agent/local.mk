@@ -33,6 +33,8 @@ libagent_la_SOURCES = \
 	%D%/config_trial.h \
 	%D%/health.cc \
 	%D%/health.h \
+	%D%/http_service.cc \
+	%D%/http_service.h \
 	%D%/identity.cc \
 	%D%/identity.h \
 	%D%/links.cc \

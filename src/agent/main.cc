@@ -140,7 +140,8 @@ void reload(agent::App &app, const std::string &file)
 		log_warning("configuration: %s", note.c_str());
 	std::string trouble;
 	for (const std::string &error : loaded.errors) {
-		log_error("configuration not taken, going on with the last one: %s", error.c_str());
+		log_error(
+			"configuration not taken, the last one stays in effect: %s", error.c_str());
 		trouble += (trouble.empty() ? "" : "; ") + error;
 	}
 	app.set_file_trouble(std::move(trouble));

@@ -67,19 +67,8 @@ void add_latencies(MetricsText &out, const core::StageLatencies &of)
 {
 	out.family("slurm_kube_stage_duration_seconds", MetricKind::histogram,
 		"How long the stages of pods and nodes take, as this agent sees them.");
-	for (const auto &[stage, latency] :
-		std::initializer_list<std::pair<const char *, const core::Latency &>>{
-			{"watch_to_submit", of.watch_to_submit},
-			{"submit_to_allocated", of.submit_to_allocated},
-			{"allocated_to_bound", of.allocated_to_bound},
-			{"seen_to_bound", of.seen_to_bound},
-			{"bound_to_running", of.bound_to_running},
-			{"ended_to_pod_deleted", of.ended_to_pod_deleted},
-			{"pod_deleted_to_job_ended", of.pod_deleted_to_job_ended},
-			{"pod_terminal_to_job_ended", of.pod_terminal_to_job_ended},
-			{"node_change_to_slurm", of.node_change_to_slurm},
-		})
-		out.histogram({{"stage", stage}}, histogram_of(latency));
+	for (const core::StageRow &stage : core::k_stage_rows)
+		out.histogram({{"stage", stage.name}}, histogram_of(of.*stage.latency));
 }
 
 struct CounterRow {
@@ -173,7 +162,7 @@ void add_requests(MetricsText &out, const App &app)
 void add_credentials(MetricsText &out, const App &app)
 {
 	out.family("slurm_kube_credential_expiry_timestamp_seconds", MetricKind::gauge,
-		"When a credential for the API server ends, in seconds since unix epoch.");
+		"When a credential of the agent ends, in seconds since unix epoch.");
 	if (const auto token = app.client().token_expires())
 		out.sample({{"credential", "token"}}, static_cast<double>(*token));
 	for (const CredentialEnd &one : certificate_ends(app.config()))

@@ -91,7 +91,8 @@ http::Answer metrics_answer(App &app, const http::Request &request)
 		return *std::move(refused);
 	if (page)
 		return slurm_answer(app, *page);
-	return {.body = metrics_page(app), .content_type = codec::k_metrics_type};
+	return {.body = app.http().metrics_text([&] { return metrics_page(app); }),
+		.content_type = codec::k_metrics_type};
 }
 
 } // namespace

@@ -342,7 +342,7 @@ def test_keys_that_need_a_restart_keep_their_values(bed):
     line = _reload(
         bed,
         json.dumps({**good, "cluster": "test2", "partition": "nowhere"}),
-        "hold after a restart of slurmkubed: cluster",
+        "take effect after a restart of slurmkubed: cluster",
     )
     assert not line["ok"] and line["text"].endswith(": cluster"), line
     made = bed.kube.create(pod("goes-nowhere", kwok={"run": "50ms"}))

@@ -7,8 +7,10 @@ import http.client
 import json
 import os
 import re
+import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import urllib.parse
 import urllib.request
@@ -51,6 +53,17 @@ class Monitored(Cluster):
             connection.request(method, path, headers=headers or {})
             answer = connection.getresponse()
             return answer.status, answer.headers, answer.read().decode()
+        finally:
+            connection.close()
+
+    def ask_securely(self, path, certificate):
+        """(status, body) by HTTPS from the server that has this certificate."""
+        context = ssl.create_default_context(cafile=certificate)
+        connection = http.client.HTTPSConnection(*self.address, timeout=LIMIT, context=context)
+        try:
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode()
         finally:
             connection.close()
 
@@ -409,6 +422,69 @@ def _prometheus(bed, path):
     url = f"http://127.0.0.1:{bed.base + 12}/api/v1/{path}"
     with urllib.request.urlopen(url, timeout=LIMIT) as answer:
         return json.load(answer)["data"]
+
+
+def _new_certificate(bed, name, days=30):
+    """(certificate, key): a certificate for the server's address that signs itself."""
+    certificate, key = bed.dir / f"{name}.crt", bed.dir / f"{name}.key"
+    output_of(
+        *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", str(days)),
+        *("-subj", f"/CN={name}", "-addext", f"subjectAltName=IP:{bed.address[0]}"),
+        *("-out", str(certificate), "-keyout", str(key)),
+    )
+    return certificate, key
+
+
+def _check(bed, name):
+    return next(c for c in bed.agent.skube_all("check")["checks"] if c["name"] == name)
+
+
+def test_https_with_a_certificate_that_is_renewed(bed):
+    """HTTPS and no HTTP; a new pair of files is served, and the old one until the new one fits."""
+    certificate, key = _new_certificate(bed, "served")
+    pair = {"tls_cert_file": str(certificate), "tls_key_file": str(key)}
+    assert bed.reload(**pair)["ok"]
+    equal(bed.ask_securely("/readyz", certificate), (200, "ok\n"))
+    status, page = bed.ask_securely("/metrics", certificate)
+    assert status == 200 and 'credential="metrics certificate"' in page, page
+    try:
+        bed.ask("/readyz")
+        raise AssertionError("HTTP is answered beside HTTPS")
+    except (http.client.HTTPException, OSError):
+        pass
+    new_certificate, new_key = _new_certificate(bed, "renewed", days=6)
+    old = ssl.get_server_certificate(bed.address)
+    shutil.copy(new_certificate, certificate)
+    said = wait_for(lambda: _of_old_certificate(bed), "the check of the old certificate")
+    assert str(key) in said, said
+    equal(ssl.get_server_certificate(bed.address), old)
+    shutil.copy(new_key, key)
+    wait_for(lambda: ssl.get_server_certificate(bed.address) != old, "the new certificate")
+    equal(bed.ask_securely("/livez", certificate), (200, "ok\n"))
+    assert _check(bed, "metrics")["ok"]
+    ends = _check(bed, "certificates")
+    assert not ends["ok"] and "metrics certificate ends" in ends["text"], ends
+    bed.reload()
+    bed.says("/livez", 200)
+
+
+def _of_old_certificate(bed):
+    check = _check(bed, "metrics")
+    return "old certificate" in check["text"] and check["text"]
+
+
+def test_https_waits_for_its_files(bed):
+    """Without its files the agent schedules pods, says so, and serves HTTPS when they are there."""
+    certificate, key = _new_certificate(bed, "late")
+    hidden = certificate.rename(certificate.with_suffix(".hidden"))
+    check = bed.reload(tls_cert_file=str(certificate), tls_key_file=str(key))
+    assert not check["ok"] and str(certificate) in check["text"], check
+    bed.runs_pods("without-metrics")
+    hidden.rename(certificate)
+    wait_for(lambda: _check(bed, "metrics")["ok"], "HTTPS")
+    equal(bed.ask_securely("/livez", certificate), (200, "ok\n"))
+    bed.reload()
+    bed.says("/livez", 200)
 
 
 def _start_prometheus(bed):

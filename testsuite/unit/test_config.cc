@@ -154,7 +154,8 @@ void every_key_is_read()
 	others.user = "root";
 	wanted.identity = {500, {physics, annotated, others}};
 	wanted.limits = {64, 0, 5, 7, 70, 72, 75, 80, 40, 120, 90};
-	wanted.metrics = {.listen = "[::]:9000", .token_file = "", .is_public = true};
+	wanted.metrics.listen = "[::]:9000";
+	wanted.metrics.is_public = true;
 	wanted.default_time_limit_minutes = 60;
 	wanted.log_level = LogLevel::debug;
 	CHECK(loaded.config == wanted);
@@ -385,6 +386,9 @@ void metrics_beyond_loopback_need_a_token_or_consent()
 		{"listen: '::1:9818'", no_address},
 		{"listen: ':9818'", no_address},
 		{"token_file: /nonexistent/token", missing},
+		{"tls_cert_file: /a, tls_key_file: /b", ""},
+		{"tls_cert_file: /a", "tls_cert_file stands alone"},
+		{"tls_key_file: /a", "tls_key_file stands alone"},
 	};
 	for (const auto &row : rows) {
 		const std::string text = error_of("metrics: {" + row.keys + "}");
@@ -474,6 +478,10 @@ void the_example_shows_every_key_and_its_default()
 	all.config.nodes.features.clear();
 	all.config.kubeconfig.clear();
 	CHECK_EQUAL(std::exchange(all.config.audit_log, ""), "/var/log/slurm-kube/audit.log");
+	CHECK_EQUAL(
+		std::exchange(all.config.metrics.tls_cert_file, ""), "/etc/slurm-kube/metrics.crt");
+	CHECK_EQUAL(
+		std::exchange(all.config.metrics.tls_key_file, ""), "/etc/slurm-kube/metrics.key");
 	CHECK(all.config == Config());
 }
 

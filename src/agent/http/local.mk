@@ -2,5 +2,7 @@
 libagent_la_SOURCES += \
 	%D%/address.cc \
 	%D%/address.h \
+	%D%/key_pair.cc \
+	%D%/key_pair.h \
 	%D%/server.cc \
 	%D%/server.h

@@ -2,6 +2,7 @@
 #include "src/agent/http/server.h"
 
 #include "src/agent/http/address.h"
+#include "src/base/guard.h"
 #include "src/base/log.h"
 
 #include <sys/epoll.h>
@@ -20,6 +21,13 @@ namespace
 {
 
 constexpr std::size_t k_connection_memory = std::size_t{32} * 1024;
+/* As GnuTLS writes it. RFC 8996 forbids the versions before 1.2. */
+constexpr const char *k_tls_priorities = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
+
+void report_bug(const char *what)
+{
+	log_error("http: a request was given up: %s", what);
+}
 
 extern "C" {
 
@@ -27,17 +35,23 @@ MHD_Result request_arrived(void *server, MHD_Connection *connection, const char 
 	const char *method, const char * /*version*/, const char * /*upload*/,
 	std::size_t * /*upload_size*/, void ** /*state*/)
 {
-	return static_cast<Server *>(server)->take_request(connection, url, method) ? MHD_YES
-										    : MHD_NO;
+	return guard(MHD_NO, report_bug, [&] {
+		return static_cast<Server *>(server)->take_request(connection, url, method)
+			? MHD_YES
+			: MHD_NO;
+	});
 }
 
 void connection_changed(void *server, MHD_Connection *connection, void ** /*state*/,
 	MHD_ConnectionNotificationCode what)
 {
-	if (what == MHD_CONNECTION_NOTIFY_STARTED)
-		static_cast<Server *>(server)->opened(connection);
-	else
-		static_cast<Server *>(server)->closed(connection);
+	(void)guard(false, report_bug, [&] {
+		if (what == MHD_CONNECTION_NOTIFY_STARTED)
+			static_cast<Server *>(server)->opened(connection);
+		else
+			static_cast<Server *>(server)->closed(connection);
+		return true;
+	});
 }
 
 /* What libmicrohttpd says is about single clients: of no interest to an administrator. */
@@ -97,21 +111,34 @@ Server::~Server()
 	close();
 }
 
-Status Server::listen(const std::string &address)
+Status Server::listen(const std::string &address, const KeyPair &pair)
 {
 	close();
+	const bool has_tls = !pair.key.empty();
+	if (has_tls && MHD_is_feature_supported(MHD_FEATURE_TLS) != MHD_YES)
+		return Error{Errc::io, "libmicrohttpd of this machine was built without TLS"};
 	auto listener = listen_tcp(address);
 	if (!listener)
 		return listener.error();
-	daemon_ = MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_ERROR_LOG, 0, nullptr, nullptr,
+	MHD_OptionItem tls[] = {
+		{MHD_OPTION_HTTPS_MEM_CERT, 0, const_cast<char *>(pair.certificates.c_str())},
+		{MHD_OPTION_HTTPS_MEM_KEY, 0, const_cast<char *>(pair.key.c_str())},
+		{MHD_OPTION_HTTPS_PRIORITIES, 0, const_cast<char *>(k_tls_priorities)},
+		{MHD_OPTION_END, 0, nullptr},
+	};
+	const unsigned flags = MHD_USE_EPOLL | MHD_USE_ERROR_LOG;
+	daemon_ = MHD_start_daemon(has_tls ? flags | MHD_USE_TLS : flags, 0, nullptr, nullptr,
 		request_arrived, this, MHD_OPTION_EXTERNAL_LOGGER, note, this,
 		MHD_OPTION_LISTEN_SOCKET, listener->get(), MHD_OPTION_CONNECTION_LIMIT,
 		k_connections_max, MHD_OPTION_CONNECTION_MEMORY_LIMIT, k_connection_memory,
-		MHD_OPTION_NOTIFY_CONNECTION, connection_changed, this, MHD_OPTION_END);
+		MHD_OPTION_NOTIFY_CONNECTION, connection_changed, this, MHD_OPTION_ARRAY,
+		has_tls ? tls : tls + 3, MHD_OPTION_END);
 	if (!daemon_)
 		return Error{Errc::io,
 			"cannot serve at " + address +
-				": libmicrohttpd does not start; no file descriptors left?"};
+				(has_tls ? ": libmicrohttpd refuses the certificate or its key"
+					 : ": libmicrohttpd does not start; no file descriptors "
+					   "left?")};
 	(void)listener->release(); /* libmicrohttpd closes it with the daemon */
 	epoll_ = MHD_get_daemon_info(daemon_, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
 	loop_.set(epoll_, EPOLLIN, [this](std::uint32_t) { run(); });

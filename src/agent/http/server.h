@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * server.h - an HTTP/1.1 server for GET and HEAD on the agent's loop, by libmicrohttpd.
+ * server.h - an HTTP/1.1 server for GET and HEAD, with or without TLS, by libmicrohttpd on the
+ * agent's loop.
  *
  * Everything runs on the loop's thread, so a handler may read the agent's state, and must not
  * block. A client can take neither time nor memory without a limit: at most k_connections_max
@@ -10,6 +11,7 @@
 #ifndef SLURMKUBE_AGENT_HTTP_SERVER_H
 #define SLURMKUBE_AGENT_HTTP_SERVER_H
 
+#include "src/agent/http/key_pair.h"
 #include "src/agent/loop.h"
 #include "src/base/owned.h"
 #include "src/base/result.h"
@@ -51,9 +53,9 @@ class Server
 	Server &operator=(const Server &) = delete;
 	~Server();
 
-	/* Serves at address (address.h) from now on, and no longer at an earlier one. If this
-	 * fails, the server is closed. conflict: the port is taken. */
-	Status listen(const std::string &address);
+	/* Serves at address (address.h) from now on, and no longer at an earlier one: by HTTPS if
+	 * pair is not empty. If this fails, the server is closed. conflict: the port is taken. */
+	Status listen(const std::string &address, const KeyPair &pair = {});
 	void close();
 
 	/* Internal: called by libmicrohttpd through functions with C linkage. */

@@ -74,7 +74,7 @@ void Credentials::read_kubeconfig(bool even_if_same)
 				access->server + "; restart slurmkubed to go there"};
 	const std::string trouble = access ? "" : access.error().what;
 	if (!trouble.empty() && trouble != file_trouble_)
-		log_error("kubeconfig not taken, going on with the last credentials: %s",
+		log_error("kubeconfig not taken, the last credentials stay in use: %s",
 			trouble.c_str());
 	file_trouble_ = trouble;
 	if (!access)

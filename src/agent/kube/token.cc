@@ -107,7 +107,7 @@ bool Token::read(Clock::time_point now)
 					      : "'" + file_ + "' does not hold a token";
 	if (!trouble.empty() && trouble != trouble_)
 		log_error(
-			"token file unreadable, going on with the last token: %s", trouble.c_str());
+			"token file unreadable, the last token stays in use: %s", trouble.c_str());
 	trouble_ = trouble;
 	const bool changed = trouble.empty() && fresh != text_;
 	if (changed) {
