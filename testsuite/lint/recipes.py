@@ -80,7 +80,10 @@ def figures():
     shown = [name for name in stats if name not in NOT_IN_DIAG]
     reply = read(DIAG)
     yield len(counters) + len(latencies) + len(stats)
-    yield from missing(counters + latencies + shown, reply, '"NAME"', DIAG)
+    yield from missing(counters + shown, reply, '"NAME"', DIAG)
+    yield from missing(
+        latencies, read(FIGURES), "&StageLatencies::NAME}", f"{FIGURES}, k_stage_rows"
+    )
     named = re.findall(r'^\t\t\t\{"(\w+)"', reply, re.M)
     manual = between(SKUBE_1, "# DIAGNOSTIC FIGURES", "# ")
     yield from missing(
@@ -108,6 +111,8 @@ def skube():
     words = re.findall(r'^\t\{"([a-z-]+)",', options, re.M)
     views = re.findall(r"^std::string (\w+_view)\(", read("src/skube/views.h"), re.M)
     asking = re.findall(r'"([a-z]+)"\}, "\w+"', read("src/skube/main.cc"))
+    local = between("src/skube/local_commands.cc", "constexpr LocalCommand k_commands", "};")
+    asking += re.findall(r'^\t\{"([a-z]+)", \d', local, re.M)
     yield min(map(len, (verbs, commands, asking, words, views)))
     yield from (
         f"k_help of src/skube/options.cc lacks {word}"
@@ -126,10 +131,23 @@ def skube():
     yield from missing(views, read(fuzz), "skube::NAME(", f"check_reply() of {fuzz}")
 
 
+def metrics():
+    """doc/metrics.md has each metric that the agent serves, but those of Slurm's own pages."""
+    text = "".join(path.read_text(encoding="utf-8") for path in TOP.glob("src/agent/metrics*.cc"))
+    names = sorted(set(re.findall(r'"((?:slurm_kube|scheduler|process)_\w+)"', text)))
+    yield len(names)
+    yield from missing(names, read("doc/metrics.md"), "`NAME`", "doc/metrics.md")
+
+
 def reasons():
     """Users find each reason of a condition or event in both documents."""
-    names = re.findall(r'k_reason_\w+\[\] = "(Slurm\w+)";', read("src/core/model/names.h"))
+    path = "src/core/model/names.h"
+    names = re.findall(r'k_reason_\w+\[\] = "(Slurm\w+)";', read(path))
     yield len(names)
+    waiting = between(path, r"/\* Reasons of the condition PodScheduled", "\n")
+    constants = re.findall(r"(k_reason_\w+)\[\]", waiting)
+    told_apart = between(path, r"inline constexpr const char \*k_waiting_reasons", "\n")
+    yield from missing(constants, told_apart, "NAME", "k_waiting_reasons")
     for path, start, end in (
         (USER, "## Conditions and events", "## "),
         (USER, "### Tests of conditions and events", "#"),
@@ -239,6 +257,7 @@ def main():
     for check, least in (
         (figures, 30),
         (skube, 5),
+        (metrics, 40),
         (reasons, 9),
         (kinds, 14),
         (stages, 11),
