@@ -72,13 +72,19 @@ void HttpService::tick()
 /* The two files are replaced one after the other, so a pair that does not fit is nothing yet. */
 void HttpService::renew()
 {
-	const auto pair = http::read_key_pair(config_.tls_cert_file, config_.tls_key_file);
+	auto pair = http::read_key_pair(config_.tls_cert_file, config_.tls_key_file);
 	const std::string before = std::exchange(old_certificate_, {});
-	if (pair && *pair != pair_)
-		return serve(config_);
-	if (pair)
+	if (pair && *pair == pair_)
 		return;
-	old_certificate_ = pair.error().what;
+	const Status renewed = pair ? server_.listen(config_.listen, *pair) : pair.error();
+	if (renewed) {
+		pair_ = std::move(*pair);
+		return log_info("metrics and health are served with the renewed certificate");
+	}
+	old_certificate_ = renewed.error().what;
+	if (pair) /* only the server has found its fault, and is closed */
+		if (const Status again = server_.listen(config_.listen, pair_); !again)
+			trouble_ = again.error().what;
 	if (old_certificate_ != before)
 		log_warning("metrics and health are served with the old certificate: %s",
 			old_certificate_.c_str());

@@ -460,17 +460,18 @@ void a_pod_seen_well_after_the_end_is_new_whatever_the_clocks_say()
 {
 	const struct {
 		std::int64_t created, seen, end_seen;
-		bool is_new;
+		bool is_watched, is_new;
 	} rows[] = {
-		{1001, 0, 0, true},
-		{1000, 0, 0, true},
-		{999, 0, 0, false},
-		{995, 13, 10, true},
-		{995, 11, 10, false},
-		{995, 13, 0, false},
-		{1000, 9, 10, false},
-		{1000, 11, 10, true},
-		{1001, 9, 10, true},
+		{1001, 0, 0, true, true},
+		{1000, 0, 0, true, true},
+		{999, 0, 0, true, false},
+		{995, 13, 10, true, true},
+		{995, 13, 10, false, false}, /* it was in the first list */
+		{995, 11, 10, true, false},
+		{995, 13, 0, true, false},
+		{1000, 9, 10, true, false},
+		{1000, 11, 10, false, true},
+		{1001, 9, 10, true, true},
 	};
 	SlurmJob ended;
 	ended.end_time = 1000;
@@ -480,6 +481,7 @@ void a_pod_seen_well_after_the_end_is_new_whatever_the_clocks_say()
 		RankFacts rank;
 		rank.pod = &pod;
 		rank.first_seen_us = row.seen * 1'000'000;
+		rank.is_watched = row.is_watched;
 		CHECK_EQUAL(is_made_after(rank, ended, row.end_seen * 1'000'000), row.is_new);
 	}
 }

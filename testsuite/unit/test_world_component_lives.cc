@@ -367,6 +367,8 @@ void a_component_that_timed_out_unused_ends_nobody()
 	stage.pass(60 * k_second);
 	stage.end_job("ray-uid+1", JobState::timeout);
 	CHECK(!has(stage.step() + stage.steps(2), "Delete h"));
+	LivingStage next = next_agent(stage, {"h"});
+	CHECK(!has(next.step() + next.steps(2), "Delete h"));
 }
 
 /* slurmctld did not answer the completion; in the meantime the head's job is cancelled. */

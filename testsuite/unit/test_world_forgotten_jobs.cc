@@ -43,6 +43,15 @@ bool has(const std::string &text, const char *part)
 	return text.find(part) != std::string::npos;
 }
 
+void run_pod_elsewhere(Stage &s, const std::string &uid)
+{
+	Pod p = s.pod(uid);
+	p.node_name = "n1";
+	p.phase = PodPhase::running;
+	p.annotations = allocation_annotations(8);
+	s.world.observe(PodSeen{p}, s.now);
+}
+
 void a_pod_goes_although_its_ended_job_was_purged()
 {
 	for (const JobState state : {JobState::cancelled, JobState::timeout, JobState::preempted}) {
@@ -77,21 +86,42 @@ void a_waiting_pod_goes_although_its_ended_job_was_purged()
 	CHECK(!has(refuse_deletions(s, 600), "submit"));
 }
 
-/* The agent before this one wrote the condition, and could not delete the pod. */
-void a_new_agent_continues_by_the_condition()
+/* Conditions are never taken back, so one may be from a job before that of a healthy pod. */
+void a_condition_alone_deletes_nobody()
 {
-	for (const bool is_ours : {true, false}) {
+	Stage s;
+	Pod p = s.pod("a");
+	p.node_name = "n1";
+	p.phase = PodPhase::running;
+	p.annotations = allocation_annotations(7);
+	p.disruption = Condition{names::k_reason_job_ended, "text"};
+	s.world.observe(PodSeen{p}, s.now);
+	const std::string log = refuse_deletions(s, 120);
+	CHECK(!has(log, "delete"));
+	CHECK(has(log, "submit a"));
+}
+
+/* slurmctld and the lead went to another host, whose agent gave the pod another job, and came back:
+ * this agent still remembers. Later slurmctld loses that job. */
+void a_pod_that_got_another_job_lives()
+{
+	for (const bool was_bound : {true, false}) {
 		Stage s;
-		Pod p = s.pod("a");
-		p.node_name = "n1";
-		p.phase = PodPhase::running;
-		p.annotations = allocation_annotations(7);
-		p.disruption = Condition{
-			is_ours ? names::k_reason_job_ended : "DeletionByTaintManager", "text"};
-		s.world.observe(PodSeen{p}, s.now);
+		if (was_bound)
+			run_pod(s, "a", 7);
+		else
+			s.world.observe(PodSeen{s.pod("a")}, s.now);
+		s.world.observe(JobSeen{Stage::job(7, "a", JobState::pending)}, s.now);
+		s.world.observe(JobSeen{Stage::job(7, "a", JobState::cancelled)}, s.now);
+		CHECK(has(refuse_deletions(s, 3), "delete a"));
+		s.world.observe(LinkLost{}, s.now);
+		run_pod_elsewhere(s, "a");
+		s.connect({Stage::job(8, "a", JobState::running, 2)});
+		CHECK_EQUAL(refuse_deletions(s, 120), "");
+		s.world.observe(JobGone{{8}}, s.now);
 		const std::string log = refuse_deletions(s, 120);
-		CHECK_EQUAL(has(log, "delete a"), is_ours);
-		CHECK_EQUAL(has(log, "submit a"), !is_ours);
+		CHECK(!has(log, "delete"));
+		CHECK(has(log, "submit a"));
 	}
 }
 
@@ -121,6 +151,34 @@ void a_job_that_runs_again_keeps_its_pod()
 	CHECK_EQUAL(refuse_deletions(s, 120), "");
 }
 
+/* The larger component has its nodes when the other one is cancelled: they are not held for pods
+ * that go. */
+void nodes_are_not_held_for_pods_that_go()
+{
+	LivingStage s;
+	s.all_come();
+	(void)s.step();
+	s.pass(2 * k_second);
+	(void)s.step();
+	s.allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
+	(void)s.step();
+	s.end_job("ray-uid", JobState::cancelled);
+	CHECK(has(refuse_deletions(s, 3), "delete w0"));
+	s.world.observe(JobGone{s.jobs.at("ray-uid").id}, s.now);
+	bool is_given_back = false;
+	for (int i = 0; i < 120; i++) {
+		for (const auto &[uid, action] : s.world.take_actions(s.now)) {
+			is_given_back |= std::holds_alternative<Complete>(action);
+			if (std::holds_alternative<DeletePod>(action))
+				s.world.answer(DeletePodAnswered{uid, k_denied, {}}, s.now);
+			if (std::holds_alternative<LookUp>(action))
+				s.world.answer(LookUpAnswered{uid, PodLookup::unbound}, s.now);
+		}
+		s.pass(k_second);
+	}
+	CHECK(is_given_back);
+}
+
 /* The workers' job is cancelled and purged, and the head could not be deleted yet. */
 void pods_of_other_components_go_although_the_job_was_purged()
 {
@@ -143,9 +201,11 @@ int main()
 		{
 			TEST(a_pod_goes_although_its_ended_job_was_purged),
 			TEST(a_waiting_pod_goes_although_its_ended_job_was_purged),
-			TEST(a_new_agent_continues_by_the_condition),
+			TEST(a_condition_alone_deletes_nobody),
+			TEST(a_pod_that_got_another_job_lives),
 			TEST(a_pod_with_a_job_lives_whatever_its_condition_says),
 			TEST(a_job_that_runs_again_keeps_its_pod),
 			TEST(pods_of_other_components_go_although_the_job_was_purged),
+			TEST(nodes_are_not_held_for_pods_that_go),
 		});
 }

@@ -59,7 +59,9 @@ struct DeletePod {
 	bool not_started = false;
 	/* nullopt: the pod is being deleted already, only not fast enough */
 	std::optional<Eviction> cause = {};
-	JobId ended_job = {}; /* the job whose end is the cause; 0: none, or not known */
+	JobId ended_job = {}; /* the job whose end is the cause; 0: none */
+	/* the job of the pod's own component at that time, live or ended; 0: none */
+	JobId own_job = {};
 };
 struct Report {
 	/* The condition PodScheduled=False that the pod should have. World drops the action if the

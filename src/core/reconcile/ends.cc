@@ -27,9 +27,11 @@ bool may_remove(const RankFacts &r)
 }
 
 /* Deletes the pod because the job has ended. */
-DeletePod eviction(const RankFacts &r, const SlurmJob &job, const Condition &why)
+DeletePod eviction(
+	const ComponentFacts &f, const RankFacts &r, const SlurmJob &job, const Condition &why)
 {
-	DeletePod out{.disruption = why, .ended_job = job.id};
+	DeletePod out{
+		.disruption = why, .ended_job = job.id, .own_job = f.job ? f.job->id : JobId{}};
 	if (r.side != PodSide::stopping)
 		out.cause = eviction_of(job.state);
 	return out;
@@ -38,6 +40,8 @@ DeletePod eviction(const RankFacts &r, const SlurmJob &job, const Condition &why
 /* Whether the pod is deleted because its job has ended. */
 bool goes(const ComponentFacts &f, const RankFacts &r)
 {
+	if (is_evicted(r))
+		return true;
 	if (is_held_on_to(r))
 		return r.is_ours && r.is_about;
 	return r.side == PodSide::waiting && !r.is_after_end && takes_waiting_along(f) &&
@@ -66,7 +70,7 @@ RankActions ended(const ComponentFacts &f)
 			r.side == PodSide::waiting && (r.busy.remove || r.busy.bind);
 		is_cleared = is_cleared && !goes(f, r) && !is_bound(r) && !is_leaving;
 		if (goes(f, r) && may_remove(r))
-			out.push_back({r.uid, eviction(r, *f.job, why)});
+			out.push_back({r.uid, eviction(f, r, *f.job, why)});
 	}
 	if (!out.empty())
 		return out;
@@ -80,11 +84,20 @@ RankActions ended(const ComponentFacts &f)
 RankActions evict_again(const ComponentFacts &f)
 {
 	RankActions out;
+	bool is_any_bound = false;
 	for (const RankFacts &r : f.ranks) {
+		is_any_bound = is_any_bound || is_bound(r) || r.busy.bind;
 		if (is_evicted(r) && may_remove(r))
 			out.push_back({r.uid, *r.eviction});
 	}
-	return out.empty() && !f.job ? tell(f, waiting_for_earlier_pods()) : out;
+	if (!out.empty())
+		return out;
+	/* its nodes are not held for pods that go */
+	if (!is_any_bound && job_side(f.job) == JobSide::pending)
+		out = own(f, Cancel{f.job->id, true});
+	else if (!is_any_bound && job_side(f.job) == JobSide::allocated)
+		out = give_back(f);
+	return out.empty() ? tell(f, waiting_for_earlier_pods()) : out;
 }
 
 RankActions end_with_other(const ComponentFacts &f)
@@ -100,7 +113,7 @@ RankActions end_with_other(const ComponentFacts &f)
 			continue;
 		is_any_left = true;
 		if ((r.side != PodSide::stopping || r.is_deletion_slow) && may_remove(r))
-			out.push_back({r.uid, eviction(r, job, why)});
+			out.push_back({r.uid, eviction(f, r, job, why)});
 	}
 	if (is_any_left || !f.job)
 		return out;

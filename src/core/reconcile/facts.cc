@@ -29,9 +29,9 @@ bool is_crowded_out(const RankFacts &r)
 
 bool is_evicted(const RankFacts &r)
 {
-	const bool is_left = r.side == PodSide::running || r.side == PodSide::waiting ||
-		(r.side == PodSide::stopping && r.is_deletion_slow);
-	return r.eviction && is_left;
+	const bool is_held_on_to =
+		r.side == PodSide::running || (r.side == PodSide::stopping && r.is_deletion_slow);
+	return r.eviction && (r.side == PodSide::waiting || (r.is_ours && is_held_on_to));
 }
 
 bool is_bound(const RankFacts &r)
@@ -43,7 +43,7 @@ bool is_made_after(const RankFacts &r, const SlurmJob &ended, std::int64_t end_s
 {
 	const bool saw_both = end_seen_us > 0 && r.first_seen_us > 0;
 	if (r.pod->created > ended.end_time ||
-		(saw_both && r.first_seen_us > end_seen_us + k_watch_lag_us))
+		(saw_both && r.is_watched && r.first_seen_us > end_seen_us + k_watch_lag_us))
 		return true;
 	return r.pod->created == ended.end_time && !(saw_both && r.first_seen_us < end_seen_us);
 }

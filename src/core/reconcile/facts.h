@@ -82,6 +82,7 @@ struct RankFacts {
 	bool may_retry = true; /* the back-off after a failed action is over */
 	InFlight busy;
 	std::int64_t first_seen_us = 0; /* monotonic microseconds */
+	bool is_watched = false;        /* a watch told of it, after all pods had been listed */
 };
 
 /* What all pods of a component request together. */

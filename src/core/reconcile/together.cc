@@ -64,17 +64,16 @@ bool is_ready(const ComponentFacts &f)
  * would wait for them in vain. Ends that pods bring about themselves, and jobs that we ended, mean
  * nothing for the others.
  */
-bool ends_all(const Components &all, const ComponentFacts &f)
+bool ends_all(const ComponentFacts &f)
 {
 	if (job_side(f.job) != JobSide::ended || f.ended_by_us || f.answer_lost ||
 		ended_with_prolog(*f.job) || (is_over(f) && !f.has_deleted_end))
 		return false;
 	switch (f.job->state) {
-	/* an agent that started later may not know that its pods have run */
+	/* An agent that started later may not know that its pods have run. In doubt the pods of the
+	 * others live. */
 	case JobState::timeout:
-		return !ended_by_own_deadline(f) &&
-			(takes_waiting_along(f) ||
-				(f.end_seen_us == 0 && std::ranges::any_of(all, has_own_bound)));
+		return !ended_by_own_deadline(f) && takes_waiting_along(f);
 	case JobState::cancelled:
 	case JobState::deadline:
 	case JobState::node_fail:
@@ -213,8 +212,7 @@ void stand_before_start(
 void note_end_of_others(const Components &all, ComponentFacts &f)
 {
 	for (const ComponentFacts &other : all) {
-		if (&other == &f || !f.ends_together || !ends_all(all, other) ||
-			!is_concerned(f, other))
+		if (&other == &f || !f.ends_together || !ends_all(other) || !is_concerned(f, other))
 			continue;
 		if (f.others.ended && other.job->end_time < f.others.ended->end_time)
 			continue;

@@ -66,8 +66,22 @@ struct Component {
 	VanishedJobs vanished;
 	std::uint32_t submitted_attempt = 1;
 	std::int64_t submitted_us = 0, allocated_us = 0;
-	/* when the last job was first seen to have ended; that, if it was seen live before */
-	std::int64_t job_ended_us = 0, end_seen_us = 0;
+	std::int64_t job_ended_us = 0; /* when the last job was first seen to have ended */
+	/* a job that this agent saw end, and when */
+	JobId end_seen_of;
+	std::int64_t end_seen_us = 0;
+	bool has_evictions = false; /* PodEntry::eviction of its pods */
+
+	void note_end_seen(JobId job, std::int64_t now_us)
+	{
+		end_seen_of = job;
+		job_ended_us = end_seen_us = now_us;
+	}
+	/* 0: this agent did not see that job end */
+	[[nodiscard]] std::int64_t end_seen_us_of(JobId job) const
+	{
+		return job == end_seen_of ? end_seen_us : 0;
+	}
 
 	/* ---- its next job ---- */
 	InFlight busy; /* only slurm; for several ranks, also look */

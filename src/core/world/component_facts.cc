@@ -112,7 +112,7 @@ void FactsReader::note_component(const PodUid &key, ComponentFacts &f) const
 	f.is_awaited = now_.mono_us < expected_us;
 	if (f.is_awaited)
 		found_.look_later(key, expected_us);
-	f.end_seen_us = state_.components.at(key).end_seen_us;
+	f.end_seen_us = f.job ? state_.components.at(key).end_seen_us_of(f.job->id) : 0;
 	f.held_since_us = found_.since(
 		key, Clock::held, job_side(f.job) == JobSide::allocated && !has_own_bound(f));
 }

@@ -77,8 +77,10 @@ void World::mark_in_flight(const PodUid &uid, const Action &action, Now now)
 		settle_share(uid, entry, now);
 	} else if (const auto *remove = std::get_if<DeletePod>(&action)) {
 		entry.busy.remove = true;
-		if (remove->ended_job.number != 0)
+		if (remove->ended_job.number != 0) {
 			entry.eviction = *remove;
+			state_.components.at(state_.component_key_of(uid)).has_evictions = true;
+		}
 	} else if (const auto *provide = std::get_if<BindVolume>(&action)) {
 		entry.busy.claim = true;
 		entry.submitted_step = provide->step;

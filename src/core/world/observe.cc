@@ -45,8 +45,10 @@ void World::pod_seen(Pod pod, Now now)
 	const PodUid uid = pod.uid;
 	PodEntry &entry = touch_pod(uid);
 	seen_again(uid, entry);
-	if (entry.first_seen_us == 0 && !pod.gated)
+	if (entry.first_seen_us == 0 && !pod.gated) {
 		entry.first_seen_us = now.mono_us;
+		entry.is_watched = !entry.pod && state_.sync.is_listed() && state_.sync.is_fresh();
+	}
 	note_end(uid, entry, pod, now);
 	if (!pod.node_name.empty())
 		entry.assumed_node.clear();

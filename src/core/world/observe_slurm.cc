@@ -96,9 +96,36 @@ void World::remember_job(const PodUid &uid, SlurmJob job, Now now)
 	if (const auto before = state_.jobs.find(job.id);
 		before != state_.jobs.end() && job_side(&job) == JobSide::ended)
 		job.configuring |= before->second.configuring;
+	if (is_live(job))
+		forget_evictions(uid, component, job.id);
 	state_.jobs[job.id] = std::move(job);
 	if (state_.peers.is_constrained(uid))
 		wake_waiting_for_peer();
+}
+
+/* The pods live, because Slurm runs their job again, or because they have another one. */
+void World::forget_evictions(const PodUid &key, Component &component, JobId live)
+{
+	const auto before = state_.jobs.find(live);
+	if (before != state_.jobs.end() && !is_live(before->second)) {
+		for (auto &[uid, entry] : state_.pods) /* also those of other components */
+			if (entry.eviction && entry.eviction->ended_job == live)
+				entry.eviction.reset();
+	}
+	if (!std::exchange(component.has_evictions, false))
+		return;
+	const auto forget = [&](PodEntry &entry) {
+		if (entry.eviction &&
+			(entry.eviction->ended_job == live || entry.eviction->own_job != live))
+			entry.eviction.reset();
+		component.has_evictions |= entry.eviction.has_value();
+	};
+	if (const auto gang = state_.gangs.find(key); gang != state_.gangs.end()) {
+		for (const auto &[uid, rank] : gang->second.members)
+			forget(state_.pods.at(uid));
+	} else if (const auto alone = state_.pods.find(key); alone != state_.pods.end()) {
+		forget(alone->second);
+	}
 }
 
 /* If a job was submitted for the pod alone, before this agent knew its owners, the pod leaves the
@@ -144,7 +171,7 @@ void World::note_job_times(Component &component, const SlurmJob &job, Now now)
 		return;
 	const auto before = state_.jobs.find(job.id);
 	if (before != state_.jobs.end() && is_live(before->second))
-		component.job_ended_us = component.end_seen_us = now.mono_us;
+		component.note_end_seen(job.id, now.mono_us);
 	else if (component.job_ended_us == 0)
 		component.job_ended_us = now.mono_us;
 }

@@ -93,6 +93,8 @@ struct PodEntry {
 	 * slurmctld forgets an ended job after MinJobAge, whatever the API server has accepted. */
 	std::optional<DeletePod> eviction;
 	bool is_eviction_counted = false;
+	/* first seen by a watch, after all pods had been listed */
+	bool is_watched = false;
 
 	/* ---- what is under way, and what was reported ---- */
 	InFlight busy; /* all flags but slurm */

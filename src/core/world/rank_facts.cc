@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Facts about one pod with a rank, and about the node that it was given. */
-#include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
 #include "src/core/world/facts_reader.h"
 #include "src/core/world/parts.h"
@@ -62,19 +61,15 @@ bool FactsReader::is_start_expired(
 	return now_.mono_us >= since + limit_us;
 }
 
-/* Another agent may have decided it: the condition on the pod tells so. With a job, the pod may
- * live under that one. */
+/* Nothing if the pod has another job since, or if Slurm runs the ended job again: then it lives. */
 std::optional<DeletePod> FactsReader::eviction_of(const PodEntry &entry, const SlurmJob *job) const
 {
-	if (entry.eviction) {
-		const auto ended = state_.jobs.find(entry.eviction->ended_job);
-		const bool runs_again = ended != state_.jobs.end() && is_live(ended->second);
-		return runs_again ? std::nullopt : entry.eviction;
-	}
-	const std::optional<Condition> &told = entry.pod->disruption;
-	if (job || !told || told->reason != names::k_reason_job_ended)
+	if (!entry.eviction || (job && is_live(*job) && job->id != entry.eviction->own_job))
 		return std::nullopt;
-	return DeletePod{.disruption = *told, .cause = Eviction::unknown};
+	const auto ended = state_.jobs.find(entry.eviction->ended_job);
+	if (ended != state_.jobs.end() && is_live(ended->second))
+		return std::nullopt;
+	return entry.eviction;
 }
 
 /* Everything but the rank and its node, which the caller adds. component: the one whose job the pod
@@ -94,6 +89,7 @@ RankFacts FactsReader::facts_of_rank(const PodUid &uid, const PodEntry &entry,
 	r.is_asked_for = entry.busy.look;
 	r.look_trouble = entry.look_trouble;
 	r.first_seen_us = entry.first_seen_us;
+	r.is_watched = entry.is_watched;
 	r.is_deletion_slow = is_deletion_slow(*r.pod);
 	r.is_of_before = r.side == PodSide::ended && job && entry.pod_attempt < job->marker.attempt;
 	if (r.side != PodSide::waiting || job_side(job) != JobSide::allocated)
@@ -102,7 +98,8 @@ RankFacts FactsReader::facts_of_rank(const PodUid &uid, const PodEntry &entry,
 	r.eviction = eviction_of(entry, job);
 	r.start_expired = state_.is_known() && is_start_expired(uid, entry, job);
 	if (job_side(job) == JobSide::ended) {
-		r.is_after_end = entry.component && is_made_after(r, *job, component.end_seen_us);
+		r.is_after_end = entry.component &&
+			is_made_after(r, *job, component.end_seen_us_of(job->id));
 		r.is_about = is_about_pod(*r.pod, component, *job);
 	}
 	return r;

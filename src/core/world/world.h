@@ -167,6 +167,7 @@ class World
 	void drop_if_empty(const PodUid &uid);
 	void remember_job(const PodUid &uid, SlurmJob job, Now now);
 	void forget_job(JobId id);
+	void forget_evictions(const PodUid &key, Component &component, JobId live);
 	void leave_with_job(const PodUid &uid, const SlurmJob &job);
 	/* ---- pods out of sight: world/unseen_pods.cc ---- */
 	void note_unseen(const PodUid &uid, Now now);
