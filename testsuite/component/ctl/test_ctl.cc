@@ -288,13 +288,18 @@ void a_user_who_asks_without_a_pause_is_refused()
 		CHECK(ask(server, "{}\n").find("\"ok\":true") != std::string::npos);
 }
 
-/* They have asked, too. */
+/* They have asked, too. Their questions come while the server is busy, so that it sees each question
+ * together with its end. */
 void users_who_hang_up_are_counted()
 {
 	const Running server;
-	for (int i = 0; i < 40; i++) {
-		const UniqueFd user = connected_as(server, k_nobody, {k_nobody});
-		(void)send(user.get(), "{}\n", 3, MSG_NOSIGNAL);
+	for (int round = 0; round < 4; round++) {
+		const UniqueFd busy = connected(server.path());
+		say(busy, "{\"busy\":600}\n");
+		std::this_thread::sleep_for(std::chrono::milliseconds(100));
+		for (std::size_t i = 0; i < ctl::k_clients_of_user_max; i++)
+			say(connected_as(server, k_nobody, {k_nobody}), "{}\n");
+		CHECK(hear_all(busy).find("\"ok\":true") != std::string::npos);
 	}
 	const std::string last = ask_as(server, k_nobody, {k_nobody}, "{}\n");
 	CHECK(last.find("you have asked too often") != std::string::npos);
