@@ -11,7 +11,7 @@ from lib import Cluster, equal, pod, run, wait_for
 from lib.cluster import claim_ports
 from lib.control_plane import ControlPlane
 from lib.expect import fill, job_in_state, number_of, uid_of, wait_no_live_jobs, wait_reason
-from lib.kubelets import not_ready
+from lib.kubelets import end_pod, not_ready
 
 OURS = "slurm-kube: "
 
@@ -538,6 +538,51 @@ def test_check_tells_what_is_so_now(bed):
         "slurmctld to be fine again",
         10,
     )
+
+
+SLURMD_TIMEOUT = 5  # seconds
+
+
+@contextmanager
+def _without_plugin(bed):
+    """slurmctld runs without kube, and the partition of pods is closed, as the emergency procedure
+    of admin.md has it.
+    """
+    conf = bed.slurm.dir / "slurm.conf"
+    text = conf.read_text()
+    closed = text.replace("JobSubmitPlugins=kube\n", "").replace(
+        "PartitionName=kube Nodes=kube", "PartitionName=kube State=INACTIVE Nodes=kube"
+    )
+    assert closed.count("INACTIVE") == 1 and "=kube\n" not in closed.replace("Feature=kube\n", "")
+    bed.agent.stop()
+    bed.slurm.slurmctld.stop()
+    conf.write_text(closed + f"SlurmdTimeout={SLURMD_TIMEOUT}\n")
+    try:
+        bed.slurm.start_slurmctld()
+        yield
+    finally:
+        bed.slurm.slurmctld.stop()
+        conf.write_text(text)
+        bed.slurm.start_slurmctld()
+        bed.agent.start()
+
+
+def test_slurm_goes_on_without_the_plugin_and_takes_it_back(bed):
+    """For longer than SlurmdTimeout: native jobs run, and the nodes of pods stay in service, so no
+    pod loses its job. A pod that ends meanwhile has its result when plugin and agent are back.
+    """
+    name = "without-plugin"
+    made = bed.kube.create(pod(name, kwok={"run": "1h"}))
+    bed.kube.wait_phase(name, "Running")
+    job = number_of(job_in_state(bed, made, "RUNNING"))
+    with _without_plugin(bed):
+        time.sleep(3 * SLURMD_TIMEOUT)
+        bed.slurm.run("srun", "--partition=native", "true")
+        job_in_state(bed, made, "RUNNING")
+        end_pod(bed, name)
+    bed.slurm.wait_job(job, "COMPLETED")
+    bed.kube.delete("Pod", name)
+    _state(bed, "node-0", "IDLE")
 
 
 def test_no_job_is_left(bed):
