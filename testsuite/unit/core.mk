@@ -40,6 +40,16 @@ TESTS += testsuite/unit/test_gang
 testsuite_unit_test_gang_SOURCES = %D%/gang_stage.h %D%/test_gang.cc
 testsuite_unit_test_gang_LDADD = libcheck.la libcore.la libbase.la
 
+check_PROGRAMS += testsuite/unit/test_gang_lost_jobs
+TESTS += testsuite/unit/test_gang_lost_jobs
+testsuite_unit_test_gang_lost_jobs_SOURCES = %D%/gang_stage.h %D%/test_gang_lost_jobs.cc
+testsuite_unit_test_gang_lost_jobs_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_gang_shape
+TESTS += testsuite/unit/test_gang_shape
+testsuite_unit_test_gang_shape_SOURCES = %D%/gang_stage.h %D%/test_gang_shape.cc
+testsuite_unit_test_gang_shape_LDADD = libcheck.la libcore.la libbase.la
+
 check_PROGRAMS += testsuite/unit/test_call_order
 TESTS += testsuite/unit/test_call_order
 testsuite_unit_test_call_order_SOURCES = %D%/test_call_order.cc
@@ -87,6 +97,14 @@ testsuite_unit_test_world_components_SOURCES = \
 	%D%/gang_stage.h \
 	%D%/test_world_components.cc
 testsuite_unit_test_world_components_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_world_component_ends
+TESTS += testsuite/unit/test_world_component_ends
+testsuite_unit_test_world_component_ends_SOURCES = \
+	%D%/unlike_stage.h \
+	%D%/gang_stage.h \
+	%D%/test_world_component_ends.cc
+testsuite_unit_test_world_component_ends_LDADD = libcheck.la libcore.la libbase.la
 
 check_PROGRAMS += testsuite/unit/test_world_roles
 TESTS += testsuite/unit/test_world_roles
@@ -161,6 +179,24 @@ check_PROGRAMS += testsuite/unit/test_world_placement
 TESTS += testsuite/unit/test_world_placement
 testsuite_unit_test_world_placement_SOURCES = %D%/test_world_placement.cc
 testsuite_unit_test_world_placement_LDADD = libcheck.la libcore.la libbase.la
+check_PROGRAMS += testsuite/unit/test_world_nearby_pods
+TESTS += testsuite/unit/test_world_nearby_pods
+testsuite_unit_test_world_nearby_pods_SOURCES = %D%/test_world_nearby_pods.cc
+testsuite_unit_test_world_nearby_pods_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_world_place_changes
+TESTS += testsuite/unit/test_world_place_changes
+testsuite_unit_test_world_place_changes_SOURCES = %D%/test_world_place_changes.cc
+testsuite_unit_test_world_place_changes_LDADD = libcheck.la libcore.la libbase.la
+check_PROGRAMS += testsuite/unit/test_world_nearby_pods
+TESTS += testsuite/unit/test_world_nearby_pods
+testsuite_unit_test_world_nearby_pods_SOURCES = %D%/test_world_nearby_pods.cc
+testsuite_unit_test_world_nearby_pods_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_world_taints
+TESTS += testsuite/unit/test_world_taints
+testsuite_unit_test_world_taints_SOURCES = %D%/test_world_taints.cc
+testsuite_unit_test_world_taints_LDADD = libcheck.la libcore.la libbase.la
 check_PROGRAMS += testsuite/unit/test_world_nearby_pods
 TESTS += testsuite/unit/test_world_nearby_pods
 testsuite_unit_test_world_nearby_pods_SOURCES = %D%/test_world_nearby_pods.cc
