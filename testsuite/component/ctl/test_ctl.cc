@@ -288,8 +288,8 @@ void a_user_who_asks_without_a_pause_is_refused()
 		CHECK(ask(server, "{}\n").find("\"ok\":true") != std::string::npos);
 }
 
-/* They have asked, too. Their questions come while the server is busy, so that it sees each question
- * together with its end. */
+/* They have asked, too. Their questions come while the server is busy, so that it sees each
+ * question together with its end. */
 void users_who_hang_up_are_counted()
 {
 	const Running server;
