@@ -197,6 +197,10 @@ Check topology(const Findings &found)
 	constexpr char name[] = "topology";
 	if (!found.slurm_trouble.empty())
 		return failed(name, "not known: slurmctld does not answer", k_look_at_slurmctld);
+	if (!found.slurm.topology_trouble.empty())
+		return failed(name, "not known: " + found.slurm.topology_trouble,
+			"slurmkubed runs 'scontrol show topology': make scontrol work in its "
+			"environment, or set PATH there");
 	const std::set<std::string> &nodes = found.slurm.outside_topology;
 	if (nodes.empty())
 		return passed(name, "no external node is outside of Slurm's topology");

@@ -4,6 +4,8 @@ libbase_la_SOURCES = \
 	%D%/log.cc \
 	%D%/log.h \
 	%D%/owned.h \
+	%D%/programs.cc \
+	%D%/programs.h \
 	%D%/result.h \
 	%D%/slurm_versions.h \
 	%D%/text.cc \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/skube/job_hold.h"
 
-#include "src/skube/programs.h"
+#include "src/base/programs.h"
 #include "src/skube/request.h"
 
 #include <cstdio>

@@ -2,8 +2,8 @@
 #include "src/skube/kubeconfig.h"
 
 #include "src/base/owned.h"
+#include "src/base/programs.h"
 #include "src/codec/json.h"
-#include "src/skube/programs.h"
 
 #include <cerrno>
 #include <cstdio>

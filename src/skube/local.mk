@@ -16,8 +16,6 @@ libskube_la_SOURCES = \
 	%D%/manifests.h \
 	%D%/options.cc \
 	%D%/options.h \
-	%D%/programs.cc \
-	%D%/programs.h \
 	%D%/node_file.cc \
 	%D%/node_file.h \
 	%D%/request.cc \

@@ -9,8 +9,8 @@
 #ifndef SLURMKUBE_SKUBE_LOGS_H
 #define SLURMKUBE_SKUBE_LOGS_H
 
+#include "src/base/programs.h"
 #include "src/base/result.h"
-#include "src/skube/programs.h"
 #include "src/skube/target.h"
 
 #include <string>

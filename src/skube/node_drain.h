@@ -11,8 +11,8 @@
 #ifndef SLURMKUBE_SKUBE_NODE_DRAIN_H
 #define SLURMKUBE_SKUBE_NODE_DRAIN_H
 
+#include "src/base/programs.h"
 #include "src/base/result.h"
-#include "src/skube/programs.h"
 
 #include <string>
 #include <vector>

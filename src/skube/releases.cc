@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/skube/releases.h"
 
+#include "src/base/programs.h"
 #include "src/base/text.h"
 #include "src/codec/json.h"
 #include "src/skube/options.h"
-#include "src/skube/programs.h"
 #include "src/skube/request.h"
 #include "src/skube/yaml.h"
 

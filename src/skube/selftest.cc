@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/skube/selftest.h"
 
+#include "src/base/programs.h"
 #include "src/base/text.h"
-#include "src/skube/programs.h"
 #include "src/skube/request.h"
 #include "src/skube/selftest_steps.h"
 #include "src/skube/views.h"

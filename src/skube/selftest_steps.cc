@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/skube/selftest_steps.h"
 
+#include "src/base/programs.h"
 #include "src/base/text.h"
 #include "src/core/model/names.h"
-#include "src/skube/programs.h"
 
 #include <algorithm>
 #include <array>

@@ -11,10 +11,10 @@
 #ifndef SLURMKUBE_SKUBE_TEARDOWN_H
 #define SLURMKUBE_SKUBE_TEARDOWN_H
 
+#include "src/base/programs.h"
 #include "src/base/result.h"
 #include "src/core/model/job.h"
 #include "src/core/model/names.h"
-#include "src/skube/programs.h"
 
 #include <set>
 #include <string>

@@ -17,7 +17,7 @@ testsuite_unit_test_socket_path_LDADD = libcheck.la libskube.la libcodec.la libc
 check_PROGRAMS += testsuite/unit/test_programs
 TESTS += testsuite/unit/test_programs
 testsuite_unit_test_programs_SOURCES = %D%/test_programs.cc
-testsuite_unit_test_programs_LDADD = libcheck.la libskube.la libcodec.la libcore.la libbase.la
+testsuite_unit_test_programs_LDADD = libcheck.la libbase.la
 
 check_PROGRAMS += testsuite/unit/test_selftest
 TESTS += testsuite/unit/test_selftest

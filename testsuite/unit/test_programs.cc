@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Programs that skube runs: their output and how they end. */
-#include "src/skube/programs.h"
+/* Programs that ours run: their output and how they end. */
+#include "src/base/programs.h"
 #include "testsuite/unit/check.h"
 
 using namespace slurmkube;
-using namespace slurmkube::skube;
 
 namespace
 {

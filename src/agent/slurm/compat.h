@@ -16,7 +16,6 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <cstdio>
 
 namespace slurmkube::slurm::compat
 {
@@ -70,26 +69,6 @@ inline void free_conf(slurm_conf_t *conf)
 #else
 	slurm_free_ctl_conf(conf);
 #endif
-}
-
-/* 25.05 gave both calls the name of a topology, 23.11 the second one a list of nodes. */
-template <class Message> int load_topology(Message **out)
-{
-	if constexpr (requires { slurm_load_topo(out); })
-		return slurm_load_topo(out);
-	else
-		return slurm_load_topo(out, nullptr);
-}
-
-template <class Message> void print_topology(std::FILE *out, Message *message)
-{
-	constexpr int one_line = 1;
-	if constexpr (requires { slurm_print_topo_info_msg(out, message, one_line); })
-		slurm_print_topo_info_msg(out, message, one_line);
-	else if constexpr (requires { slurm_print_topo_info_msg(out, message, nullptr, one_line); })
-		slurm_print_topo_info_msg(out, message, nullptr, one_line);
-	else
-		slurm_print_topo_info_msg(out, message, nullptr, nullptr, one_line);
 }
 
 /* The user who set a node's reason: before 26.05 the caller sends the uid; from 26.05 on Slurm

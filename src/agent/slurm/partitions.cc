@@ -62,9 +62,10 @@ Result<Survey> survey(const std::set<std::string> &external)
 	}
 	out.to_suspend = nodes_to_suspend(*conf, *table, external);
 	auto outside = outside_topology(*conf, external);
-	if (!outside)
-		return outside.error();
-	out.outside_topology = std::move(outside).value();
+	if (outside)
+		out.outside_topology = std::move(outside).value();
+	else
+		out.topology_trouble = outside.error().what;
 	return out;
 }
 

@@ -34,6 +34,7 @@ struct Survey {
 	std::vector<Partition> partitions;
 	std::set<std::string> to_suspend;       /* external nodes, see power_saving.h */
 	std::set<std::string> outside_topology; /* external nodes, see topology.h */
+	std::string topology_trouble;           /* why outside_topology is not known */
 };
 
 /* Counts the nodes of each kind in a host list ("n[1-4],m"). external: Slurm's nodes without

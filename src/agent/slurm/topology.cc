@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/agent/slurm/topology.h"
 
-#include "src/agent/slurm/compat.h"
-#include "src/agent/slurm/errors.h"
 #include "src/base/owned.h"
+#include "src/base/programs.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
@@ -17,27 +14,12 @@ namespace slurmkube::slurm
 namespace
 {
 
-using Topology = Owned<topo_info_response_msg_t, slurm_free_topo_info_msg>;
 using Name = Owned<char, std::free>;
 
 bool has_switches(const slurm_conf_t &conf)
 {
 	const std::string_view plugin = conf.topology_plugin ? conf.topology_plugin : "";
 	return plugin.ends_with("/tree") || plugin.ends_with("/block");
-}
-
-/* libslurm tells the nodes of a block only as text. */
-std::string text_of(topo_info_response_msg_t *topology)
-{
-	char *text = nullptr;
-	std::size_t size = 0;
-	std::FILE *file = open_memstream(&text, &size);
-	if (!file)
-		return {};
-	compat::print_topology(file, topology);
-	(void)std::fclose(file);
-	const Name owner(text);
-	return {text, size};
 }
 
 } // namespace
@@ -68,11 +50,10 @@ Result<std::set<std::string>> outside_topology(
 	std::set<std::string> outside;
 	if (!has_switches(conf))
 		return outside;
-	topo_info_response_msg_t *raw = nullptr;
-	if (compat::load_topology(&raw) != SLURM_SUCCESS)
-		return error_of(errno);
-	const Topology topology(raw);
-	const std::set<std::string> inside = nodes_of_topology(text_of(topology.get()));
+	const auto text = output_of({"scontrol", "--oneliner", "show", "topology"});
+	if (!text)
+		return text.error();
+	const std::set<std::string> inside = nodes_of_topology(*text);
 	std::ranges::set_difference(external, inside, std::inserter(outside, outside.end()));
 	return outside;
 }

@@ -4,7 +4,9 @@
  * no job there: with topology/tree it refuses each as "Requested node configuration is not
  * available" (measured with 22.05).
  *
- * Source: topology.conf(5). Blocking questions to slurmctld, for worker threads.
+ * Source: topology.conf(5). The answer comes from scontrol: since 23.11 a client reads a topology
+ * only with slurmctld's TopologyPlugin, and the plugins of 23.11 to 24.11 need a symbol (topo_conf
+ * of src/interfaces/topology.c) that libslurm.so does not export.
  */
 #ifndef SLURMKUBE_AGENT_SLURM_TOPOLOGY_H
 #define SLURMKUBE_AGENT_SLURM_TOPOLOGY_H
@@ -19,8 +21,9 @@
 namespace slurmkube::slurm
 {
 
-/* Empty with a plugin that knows no switches (topology/default, flat). external: Slurm's nodes
- * without slurmd. Error: slurmctld does not answer. */
+/* Waits for scontrol, so call it in worker threads. Empty with a plugin that knows no switches
+ * (topology/default, flat). external: Slurm's nodes without slurmd. Errors: those of output_of() in
+ * programs.h. */
 Result<std::set<std::string>> outside_topology(
 	const slurm_conf_t &conf, const std::set<std::string> &external);
 

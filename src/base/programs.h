@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * programs.h - runs other programs (kubectl, scontrol, squeue) without a shell. They use their own
- * credentials and write to skube's standard error.
+ * credentials and the caller's environment and standard error. Each call waits until the program
+ * ends; several threads may call.
  */
-#ifndef SLURMKUBE_SKUBE_PROGRAMS_H
-#define SLURMKUBE_SKUBE_PROGRAMS_H
+#ifndef SLURMKUBE_BASE_PROGRAMS_H
+#define SLURMKUBE_BASE_PROGRAMS_H
 
 #include "src/base/result.h"
 
 #include <string>
 #include <vector>
 
-namespace slurmkube::skube
+namespace slurmkube
 {
 
 using Words = std::vector<std::string>;
@@ -22,7 +23,7 @@ Result<std::string> output_of(const Words &words);
 /* The same in a process group of its own, which Ctrl-C does not reach, with that text, at most 16
  * KiB, as the program's standard input. The program cannot ask questions on the terminal. */
 Result<std::string> output_apart(const Words &words, const std::string &input = {});
-/* The program writes to skube's standard output. */
+/* The program writes to the caller's standard output. */
 Status run_program(const Words &words);
 
 /* The command as a user would type it. */
@@ -32,6 +33,6 @@ std::vector<std::string> lines_of(const std::string &text);
  * is none. */
 std::string scontrol_value(const std::string &row, const std::string &key);
 
-} // namespace slurmkube::skube
+} // namespace slurmkube
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/skube/programs.h"
+#include "src/base/programs.h"
 
 #include "src/base/owned.h"
 
@@ -14,7 +14,7 @@
 
 extern char **environ; // NOLINT: POSIX has it in no header
 
-namespace slurmkube::skube
+namespace slurmkube
 {
 
 namespace
@@ -23,7 +23,7 @@ namespace
 constexpr std::size_t k_input_max = std::size_t{16} << 10;
 constexpr std::size_t k_output_max = std::size_t{256} << 20;
 
-/* in, out: become the program's standard input and output; -1: skube's own, and with in -1 also
+/* in, out: become the program's standard input and output; -1: the caller's, and with in -1 also
  * its process group. */
 Result<pid_t> start(const Words &words, int in, int out)
 {
@@ -96,7 +96,7 @@ Result<Pipe> new_pipe()
 	return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
-/* in: the program's standard input, which is closed here; -1: skube's own. */
+/* in: the program's standard input, which is closed here; -1: the caller's. */
 Result<std::string> output_with(const Words &words, UniqueFd in)
 {
 	auto output = new_pipe();
@@ -176,4 +176,4 @@ std::string scontrol_value(const std::string &row, const std::string &key)
 	return line.substr(begin, line.find_first_of(" \n", begin) - begin);
 }
 
-} // namespace slurmkube::skube
+} // namespace slurmkube
