@@ -66,9 +66,14 @@ def _one_pod_for_a_job(pods, forgets):
     return wrong
 
 
+def dead_daemons(bed):
+    """The names of the daemons that have died although no test ended them."""
+    return [d.name for d in bed.daemons() if d.is_wanted and not d.alive()]
+
+
 def check_daemons(bed):
     """Fails if a daemon has died that the test did not end, or if a log has a line of a crash."""
-    dead = [d.name for d in bed.daemons() if d.is_wanted and not d.alive()]
+    dead = dead_daemons(bed)
     assert not dead, f"died: {', '.join(dead)}"
     for daemon in bed.daemons():
         lines = CRASH.findall(daemon.log.read_text(errors="replace"))

@@ -16,7 +16,7 @@ import sys
 import time
 import traceback
 
-from .invariants import closing_cases
+from .invariants import closing_cases, dead_daemons
 
 
 class Skip(Exception):
@@ -88,6 +88,18 @@ def _run_closing(test, bed, number, results):
     return _run_one(test, bed, number, bed.label)
 
 
+def _run_chosen(chosen, bed, results):
+    """Appends the result of each. If one of our daemons died in a case, those after it would each
+    wait until their time is over, and fail; so they fail at once.
+    """
+    for number, test in enumerate(chosen, 1):
+        results.append(_run_one(test, bed, number, bed.label))
+        dead = dead_daemons(bed) if results[-1] == "failed" else []
+        if dead:
+            results += _rest(chosen, results, "not ok", f"# not run: {dead[0]} died", "failed")
+            return
+
+
 def run(make_bed, forgets=(), unless=None):
     """make_bed(BUILDDIR) returns a context manager, whose value every test gets. forgets and unless
     are parameters of the invariants for this program (invariants.py).
@@ -108,8 +120,7 @@ def run(make_bed, forgets=(), unless=None):
     _say(f"1..{len(tests)}")
     try:
         with make_bed(sys.argv[1]) as bed:
-            for number, test in enumerate(chosen, 1):
-                results.append(_run_one(test, bed, number, bed.label))
+            _run_chosen(chosen, bed, results)
             for number, test in enumerate(closing, len(chosen) + 1):
                 results.append(_run_closing(test, bed, number, results))
     except Skip as e:
@@ -121,7 +132,7 @@ def run(make_bed, forgets=(), unless=None):
 
 
 def _rest(tests, results, verdict, why, result):
-    """The test bed did not start: all its tests get the same verdict."""
+    """The tests that cannot run any more get the same verdict."""
     left = tests[len(results) :]
     for number, test in enumerate(left, len(results) + 1):
         _say(f"{verdict} {number} - {_words(test)} {why}")
