@@ -7,19 +7,20 @@ import json
 import re
 
 from lib import Cluster, equal, pod, run, wait_for
-from lib.control_plane import SCRIPTS
 from lib.expect import job_in_state, wait_no_live_jobs
 from lib.kube import ApiError
 from lib.objects import (
+    CHART,
+    build_helm,
     by_name,
+    helm,
     objects_of,
     remove_agent_account,
     renew_agent_token,
     skube_manifests,
 )
-from lib.process import CACHE, SOURCE, output_of
+from lib.process import SOURCE, output_of
 
-CHART = SOURCE / "contribs/helm/slurm-kube"
 RELEASE = "slurm-kube"
 ALL_PARTS = "rbac,policies,options-policy,scheduler-name-policy,flow-control,dashboards"
 AGENT = {
@@ -34,23 +35,8 @@ AGENT = {
 UNSTEADY = ("events", "events.events.k8s.io", "leases.coordination.k8s.io", "pods", "jobs.batch")
 
 
-def _helm(bed, *words, values=None, check=True):
-    if values is not None:
-        (bed.dir / "values.json").write_text(json.dumps(values))
-        words = (*words, "--values", bed.dir / "values.json")
-    return output_of(
-        CACHE / "k8s/bin/helm",
-        *words,
-        env={
-            "KUBECONFIG": str(bed.plane.kubeconfig()),
-            **{f"HELM_{k}_HOME": f"{bed.dir}/helm" for k in ("CACHE", "CONFIG", "DATA")},
-        },
-        check=check,
-    )
-
-
 def _template(bed, values=None):
-    return objects_of(bed.plane, _helm(bed, "template", RELEASE, CHART, values=values or {}))
+    return objects_of(bed.plane, helm(bed, "template", RELEASE, CHART, values=values or {}))
 
 
 def _error(call):
@@ -78,7 +64,7 @@ def _everything(bed):
 def test_the_chart_is_well_formed(bed):
     """helm lint finds nothing, without and with the agent's pod."""
     for values in ({}, {"agent": AGENT}, {"policies": {"schedulerName": True}}):
-        said = _helm(bed, "lint", "--strict", CHART, values=values)
+        said = helm(bed, "lint", "--strict", CHART, values=values)
         assert "0 chart(s) failed" in said and "[WARNING]" not in said, said
 
 
@@ -159,9 +145,9 @@ def test_an_upgrade_changes_what_the_values_say(bed):
     bed.plane.kubectl("label", "namespace", "managed", "slurm-kube.io/managed=true")
     bed.plane.default_account("managed")
     wait_for(lambda: "write schedulerName: slurm" in denial("a"), "the policy to hold")
-    _helm(bed, "upgrade", RELEASE, CHART, values={"schedulerName": "hpc"})
+    helm(bed, "upgrade", RELEASE, CHART, values={"schedulerName": "hpc"})
     wait_for(lambda: "write schedulerName: hpc" in denial("b"), "the policy to be for hpc")
-    _helm(bed, "rollback", RELEASE, "1")
+    helm(bed, "rollback", RELEASE, "1")
     wait_for(lambda: "write schedulerName: slurm" in denial("c"), "the policy to be for slurm")
     bed.plane.kubectl("delete", "namespace", "managed")
     bed.kube.create(pod("later", kwok={"run": "10ms"}))
@@ -173,7 +159,7 @@ def test_the_agents_pod_is_what_the_server_takes(bed):
     """The API server accepts the Deployment and creates its pod, and slurmkubed accepts the
     configuration in its ConfigMap. Here the node is a simulated one: the image does not run.
     """
-    _helm(bed, "upgrade", RELEASE, CHART, values={"agent": AGENT})
+    helm(bed, "upgrade", RELEASE, CHART, values={"agent": AGENT})
     config = json.loads(
         bed.plane.kubectl("get", "configmap", "-n", "slurm-kube", "slurm-kube-agent", "-o", "json")
     )["data"]["slurmkubed.yaml"]
@@ -205,7 +191,7 @@ def test_the_agents_pod_is_what_the_server_takes(bed):
         [f"registry.example/slurm-kube:{version}"] * 2,
     )
     # without values helm takes those of the release before
-    _helm(bed, "upgrade", "--reset-values", RELEASE, CHART)
+    helm(bed, "upgrade", "--reset-values", RELEASE, CHART)
     wait_for(lambda: not pods(), "the agent's pod to be gone")
 
 
@@ -213,7 +199,7 @@ def test_uninstall_leaves_nothing(bed):
     """Every object of the cluster is one that was there before."""
     bed.agent.stop()
     assert _everything(bed) - bed.before, "the chart is not installed"
-    _helm(bed, "uninstall", RELEASE, "--wait")
+    helm(bed, "uninstall", RELEASE, "--wait")
     wait_for(
         lambda: not {line for line in _everything(bed) - bed.before if "slurm-kube" in line},
         "the namespace to be gone",
@@ -228,11 +214,11 @@ class ChartTestbed(Cluster):
     before = None
 
     def start_kubernetes(self):
-        output_of(SCRIPTS / "build", "--helm", "helm", timeout=1800)
+        build_helm()
         super().start_kubernetes()
         remove_agent_account(self.plane)
         self.before = _everything(self)
-        _helm(self, "install", RELEASE, CHART, "--wait", values={})
+        helm(self, "install", RELEASE, CHART, "--wait", values={})
         renew_agent_token(self.plane)
 
 

@@ -2,8 +2,11 @@
 """Objects of Kubernetes in texts: read and compared as kubectl reads them."""
 import json
 
-from .process import output_of
+from .control_plane import SCRIPTS
+from .process import CACHE, SOURCE, output_of
 from .tap import equal
+
+CHART = SOURCE / "contribs/helm/slurm-kube"
 
 
 def objects_of(plane, text):
@@ -52,3 +55,24 @@ def renew_agent_token(plane):
     ).strip()
     for file in (plane.dir / "tokens/agent", plane.kubeconfig("agent")):
         file.write_text(file.read_text().replace(old, new))
+
+
+def build_helm():
+    """Does nothing if the cache has it."""
+    output_of(SCRIPTS / "build", "--helm", "helm", timeout=1800)
+
+
+def helm(bed, *words, values=None, check=True):
+    """Runs helm as an administrator of the bed's cluster; values: what a values file says."""
+    if values is not None:
+        (bed.dir / "values.json").write_text(json.dumps(values))
+        words = (*words, "--values", bed.dir / "values.json")
+    return output_of(
+        CACHE / "k8s/bin/helm",
+        *words,
+        env={
+            "KUBECONFIG": str(bed.plane.kubeconfig()),
+            **{f"HELM_{k}_HOME": f"{bed.dir}/helm" for k in ("CACHE", "CONFIG", "DATA")},
+        },
+        check=check,
+    )
