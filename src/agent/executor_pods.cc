@@ -101,6 +101,10 @@ kube::BindPod Executor::binding_of(const core::Pod &pod, const core::Bind &actio
 			std::to_string(core::whole_cpus(
 				action.cpus, world_.state().settings.nodes.cpu_unit))},
 		{names::k_allocation_attempt, std::to_string(action.attempt)}};
+	for (const auto &[key, value] : names::k_not_to_evict) {
+		if (!pod.annotations.contains(std::string(key)))
+			request.annotations.emplace(key, value);
+	}
 	add_job(world_, action, request.annotations);
 	if (action.rank)
 		add_gang(world_, pod.uid, *action.rank, request.annotations);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <ranges>
 
 namespace slurmkube::codec
 {
@@ -38,9 +39,11 @@ core::PodPhase phase_of(const std::string &text)
 						 : core::PodPhase::unknown;
 }
 
-bool is_ours(std::string_view key)
+bool is_wanted(std::string_view key)
 {
-	return core::is_option_key(key) || key.starts_with(names::k_allocation_prefix);
+	const auto marks = std::views::keys(names::k_not_to_evict);
+	return core::is_option_key(key) || key.starts_with(names::k_allocation_prefix) ||
+		std::ranges::find(marks, key) != marks.end();
 }
 
 Status take_metadata(Pod &pod, View<schema::k_metadata> metadata)
@@ -59,7 +62,7 @@ Status take_metadata(Pod &pod, View<schema::k_metadata> metadata)
 		return in_context("metadata.creationTimestamp", created.error());
 	pod.created = *created;
 	pod.labels = get_strings(metadata.values<"labels">());
-	pod.annotations = get_strings(metadata.values<"annotations">(), is_ours);
+	pod.annotations = get_strings(metadata.values<"annotations">(), is_wanted);
 	pod.controller = controller_of(metadata.objects<"ownerReferences">());
 	return Ok{};
 }
@@ -202,7 +205,7 @@ Result<Pod> pod_from_template(json_object *pod_template, const std::string &name
 	pod.name_space = name_space;
 	const PodView view(pod_template);
 	pod.labels = get_strings(view.object<"metadata">().values<"labels">());
-	pod.annotations = get_strings(view.object<"metadata">().values<"annotations">(), is_ours);
+	pod.annotations = get_strings(view.object<"metadata">().values<"annotations">(), is_wanted);
 	take_spec(pod, view.object<"spec">());
 	add_default_tolerations(pod.constraints.tolerations);
 	pod.node_name.clear(); /* otherwise the pod would count as bound */

@@ -23,6 +23,7 @@ from lib.kube import condition
 from lib.process import output_of
 
 CPUS = 8
+DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
 
 
 def _events(bed, uid):
@@ -146,6 +147,19 @@ def test_annotations_for_containers(bed):
         equal(job_now["Account"], "phys")
         bed.kube.delete("Pod", name)
         bed.kube.wait_gone(name)
+
+
+def test_autoscalers_spare_running_pods(bed):
+    """Both autoscalers' annotations are on a pod as soon as it is bound, unless the user has
+    decided otherwise.
+    """
+    spare = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false", DO_NOT_DISRUPT: "true"}
+    for name, own in (("spared", {}), ("decided", {DO_NOT_DISRUPT: "false"})):
+        bed.kube.create(pod(name, annotations=own, kwok={"run": "1h"}))
+        seen = bed.kube.wait_phase(name, "Running")["metadata"]["annotations"]
+        equal({k: seen.get(k) for k in spare}, {**spare, **own}, name)
+        bed.kube.delete("Pod", name)
+    wait_no_live_jobs(bed)
 
 
 def test_why_tells_the_story(bed):

@@ -9,6 +9,10 @@
 #ifndef SLURMKUBE_CORE_MODEL_NAMES_H
 #define SLURMKUBE_CORE_MODEL_NAMES_H
 
+#include <array>
+#include <string_view>
+#include <utility>
+
 namespace slurmkube::names
 {
 
@@ -43,6 +47,12 @@ inline constexpr char k_allocation_gang[] = "allocation.slurm-kube.io/gang";
 inline constexpr char k_allocation_rank[] = "allocation.slurm-kube.io/rank";
 inline constexpr char k_allocation_size[] = "allocation.slurm-kube.io/size";
 inline constexpr char k_allocation_attempt[] = "allocation.slurm-kube.io/attempt";
+
+/* Key and value. The agent writes them in the Binding, unless the pod has the key, so that
+ * cluster-autoscaler and Karpenter do not evict a job to save a node. */
+inline constexpr std::array<std::pair<std::string_view, std::string_view>, 2> k_not_to_evict{
+	{{"cluster-autoscaler.kubernetes.io/safe-to-evict", "false"},
+		{"karpenter.sh/do-not-disrupt", "true"}}};
 
 /* Label that JobSet's controller sets on pods: how often the JobSet has been restarted. */
 inline constexpr char k_jobset_restart[] = "jobset.sigs.k8s.io/restart-attempt";
