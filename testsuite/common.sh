@@ -22,8 +22,10 @@ BUILD_PACKAGES="g++ make autoconf automake libtool pkgconf libcurl4-openssl-dev 
 SPEED_PACKAGES="ccache"
 # The tools of testsuite/lint/format.py. Only Debian 12's versions of the formatters are accepted.
 LINT_PACKAGES="clang-format black flake8 shellcheck"
+# Shells that testsuite/component/skube/test_completion.py runs besides bash.
+SHELL_PACKAGES="zsh fish"
 SLURM_PACKAGES="slurmctld slurmd slurmdbd slurm-client libslurm-dev slurm-wlm-basic-plugins munge"
-export BUILD_PACKAGES LINT_PACKAGES SLURM_PACKAGES SPEED_PACKAGES
+export BUILD_PACKAGES LINT_PACKAGES SHELL_PACKAGES SLURM_PACKAGES SPEED_PACKAGES
 
 say() {
 	local s=$(($(date +%s) - STARTED))

@@ -133,6 +133,12 @@ def check(name, ok, detail=""):
         print("\n".join("# " + line for line in str(detail).splitlines()))
 
 
+def skip(name, reason):
+    global count
+    count += 1
+    print(f"ok {count} - {name} # SKIP {reason}")
+
+
 def is_output(name, result, wanted, status=0):
     check(
         name,
