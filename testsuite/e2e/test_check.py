@@ -129,7 +129,7 @@ def _bad_key_of_kube_conf(bed):
 
 
 @mistake(
-    "`Partitions` in kube.conf leaves out a partition for pods",
+    "`Partitions` in kube.conf leaves out a pod partition",
     "kube.conf",
     "leaves out kube: native jobs may go where pods run",
     "add kube to Partitions",
@@ -140,7 +140,7 @@ def _open_partition(bed):
 
 
 @mistake(
-    "A partition has nodes with slurmd and nodes of Kubernetes",
+    "A partition has native nodes and external nodes",
     "partitions",
     "in one partition: mixed",
     "use a NodeSet",
@@ -151,7 +151,7 @@ def _mixed_partition(bed):
 
 
 @mistake(
-    "`PreemptMode=SUSPEND` for a partition with nodes of Kubernetes",
+    "`PreemptMode=SUSPEND` for a partition with external nodes",
     "sharing",
     "PreemptMode=SUSPEND in partitions with nodes of Kubernetes: kube",
     "set PreemptMode=CANCEL or OFF",
@@ -162,7 +162,7 @@ def _suspend(bed):
 
 
 @mistake(
-    "Power saving would switch nodes of Kubernetes off",
+    "Power saving would switch external nodes off",
     "power saving",
     "SuspendProgram would switch off 2 nodes",
     "SuspendExcParts",
@@ -178,7 +178,7 @@ def _power_saving(bed):
 
 
 @mistake(
-    "`topology.conf` lacks the nodes of Kubernetes",
+    "`topology.conf` lacks the external nodes",
     "topology",
     "2 nodes of Kubernetes are in no switch",
     "add them to topology.conf",
@@ -189,7 +189,7 @@ def _outside_topology(bed):
         yield
 
 
-@mistake("The partition for pods is DOWN", "partition", "'kube' is not UP", "state=up")
+@mistake("The pod partition is DOWN", "partition", "'kube' is not UP", "state=up")
 def _down(bed):
     bed.slurm.run("scontrol", "update", "partitionname=kube", "state=down")
     yield
@@ -208,7 +208,7 @@ def _no_partition(bed):
 
 
 @mistake(
-    "slurmkubed.yaml names a partition without nodes of Kubernetes",
+    "slurmkubed.yaml names a partition without external nodes",
     "partition",
     "partition 'native' has no node of Kubernetes",
     "name a partition of external nodes",
