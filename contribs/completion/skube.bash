@@ -41,7 +41,8 @@ _skube_namespaces() {
 _skube_values() {
 	case $2 in
 	-n | --namespace) _skube_namespaces ;;
-	--context) kubectl config get-contexts --output name 2> /dev/null ;;
+	# A space would make two words of one name.
+	--context) kubectl config get-contexts --output name 2> /dev/null | grep -v ' ' ;;
 	-t | --state) _skube_states "$1" ;;
 	-u | --user) compgen -u ;;
 	--node) _skube_names nodes ;;

@@ -26,7 +26,7 @@ esac
 WITHOUT_AGENT = "echo 'skube: cannot reach slurmkubed' >&2; exit 3"
 KUBECTL = """
 [ "$*" = "config get-contexts --output name" ] || exit 1
-echo prod; echo arn:aws:eks/lab; echo '`touch$IFS"$HIT"`'
+echo prod; echo arn:aws:eks/lab; echo 'a b'; echo '`touch$IFS"$HIT"`'
 """
 BASH = r"""
 . "$COMPLETIONS/skube.bash"
