@@ -69,17 +69,20 @@ _skube_words() {
 		echo "$data --namespace"
 		_skube_names pods
 		_skube_names nodes | sed 's,^,node/,'
+		_skube_names jobs | sed 's,^,job/,'
 		;;
 	*" check "* | *" ping "* | *" diag "*) echo "$data" ;;
 	*" top "*) echo "$data" --once ;;
 	*" hold "* | *" release "*)
 		echo --namespace --verbose --socket
 		_skube_names pods
+		_skube_names jobs
 		;;
 	*" logs "*)
 		echo --namespace --since --follow --file --verbose --socket
 		_skube_names pods
 		_skube_names nodes | sed 's,^,node/,'
+		_skube_names jobs
 		;;
 	*" drain "* | *" resume "*)
 		echo --context --kubeconfig --verbose

@@ -86,6 +86,8 @@ __skube_words "''" "check ping show why nodes diag top selftest logs hold releas
 __skube_words show "jobs pods nodes"
 __skube_words explain options
 # fish offers what was added last first
+__skube_words why "(string replace -r '^' job/ (__skube_names jobs))"
+__skube_words "logs hold release" "(__skube_names jobs)"
 __skube_words "why logs" "(string replace -r '^' node/ (__skube_names nodes))"
 __skube_words "why logs hold release" "(__skube_names pods)"
 __skube_words "drain resume" "(__skube_names nodes)"

@@ -66,15 +66,18 @@ _skube_output() {
 }
 
 _skube_argument() {
-	local -a pods nodes
+	local -a pods nodes jobs
+	case $skube_command in
+	why | logs | hold | release)
+		pods=(${(f)"$(_skube_names pods)"})
+		jobs=(${(f)"$(_skube_names jobs)"})
+		;|
+	why | logs) nodes=(${(f)"$(_skube_names nodes)"}) ;;
+	esac
 	case $skube_command in
 	show) _skube_offer list jobs pods nodes ;;
-	why | logs)
-		pods=(${(f)"$(_skube_names pods)"})
-		nodes=(${(f)"$(_skube_names nodes)"})
-		_skube_offer name $pods node/$^nodes
-		;;
-	hold | release) _skube_offer pod ${(f)"$(_skube_names pods)"} ;;
+	why) _skube_offer name $pods node/$^nodes job/$^jobs ;;
+	logs | hold | release) _skube_offer name $pods node/$^nodes $jobs ;;
 	drain | resume) _skube_nodes ;;
 	explain) _skube_offer topic options ;;
 	kubeconfig) _files ;;

@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
 """test_completion.py [BUILD_DIR]: what bash, zsh and fish complete after skube, with an agent that
-has pods and nodes. The words are compared with those of the real skube. Prints TAP.
+has jobs, pods and nodes. The words are compared with those of the real skube. Prints TAP.
 """
 
 import os
@@ -19,6 +19,7 @@ HIT = os.path.join(DIR, "hit")  # a name that is run as a command makes it
 WITH_AGENT = """
 case $* in
 "show pods -o name") echo lab/a; echo lab/b; echo 'lab/$(touch$IFS"$HIT")'; echo physics/c ;;
+"show jobs -o name") echo 7; echo 12 ;;
 "show nodes -o name") echo n1; echo n2 ;;
 *) exit 1 ;;
 esac
@@ -145,11 +146,12 @@ def words_of_error(*words):
 
 def test_names(shell):
     for line, words in (
-        ("skube why ", "lab/a lab/b physics/c node/n1 node/n2"),
+        ("skube why ", "lab/a lab/b physics/c node/n1 node/n2 job/7 job/12"),
+        ("skube why job/", "job/7 job/12"),
         ("skube why lab/", "lab/a lab/b"),
         ("skube why node/", "node/n1 node/n2"),
-        ("skube logs p", "physics/c"),
-        ("skube hold ", "lab/a lab/b physics/c"),
+        ("skube logs ", "lab/a lab/b physics/c node/n1 node/n2 7 12"),
+        ("skube hold ", "lab/a lab/b physics/c 7 12"),
         ("skube -v release lab/", "lab/a lab/b"),
         ("skube drain ", "n1 n2"),
         ("skube resume --context prod n", "n1 n2"),
