@@ -5,7 +5,9 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sstream>
 #include <sys/wait.h>
@@ -42,8 +44,17 @@ Result<pid_t> start(const Words &words, int in, int out)
 	}
 	posix_spawnattr_t attributes;
 	(void)posix_spawnattr_init(&attributes); /* these cannot fail with glibc either */
-	(void)posix_spawnattr_setflags(
-		&attributes, static_cast<short>(in >= 0 ? POSIX_SPAWN_SETPGROUP : 0));
+	/* The agent's threads block all signals and ignore SIGPIPE; a child would inherit that, and
+	 * SIGTERM would not end it. SIGHUP stays ignored below nohup. */
+	sigset_t none, defaults;
+	(void)sigemptyset(&none);
+	(void)sigemptyset(&defaults);
+	(void)sigaddset(&defaults, SIGPIPE);
+	(void)posix_spawnattr_setsigmask(&attributes, &none);
+	(void)posix_spawnattr_setsigdefault(&attributes, &defaults);
+	(void)posix_spawnattr_setflags(&attributes,
+		static_cast<short>(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+			(in >= 0 ? POSIX_SPAWN_SETPGROUP : 0)));
 	pid_t pid = 0;
 	const int error = posix_spawnp(&pid, argv[0], &actions, &attributes, argv.data(), environ);
 	(void)posix_spawnattr_destroy(&attributes);
@@ -59,8 +70,12 @@ Result<pid_t> start(const Words &words, int in, int out)
 Status ended(pid_t pid, const Words &words)
 {
 	int status = 0;
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		continue;
+	pid_t done = 0;
+	do
+		done = waitpid(pid, &status, 0);
+	while (done < 0 && errno == EINTR);
+	if (done < 0)
+		return Error{Errc::internal, "how " + command_line(words) + " ended is not known"};
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return Ok{};
 	const std::string how = WIFSIGNALED(status)
@@ -69,19 +84,39 @@ Status ended(pid_t pid, const Words &words)
 	return Error{Errc::invalid, how + ": " + command_line(words)};
 }
 
-std::string read_all(const UniqueFd &from)
+using Clock = std::chrono::steady_clock;
+using Deadline = std::optional<Clock::time_point>;
+
+/* False: the deadline is over. */
+bool wait_readable(int fd, const Deadline &deadline)
 {
-	std::string all;
+	if (!deadline)
+		return true;
+	pollfd entry{.fd = fd, .events = POLLIN, .revents = 0};
+	int ready = 0;
+	do {
+		const auto left =
+			std::chrono::ceil<std::chrono::milliseconds>(*deadline - Clock::now());
+		ready = left.count() > 0 ? poll(&entry, 1, static_cast<int>(left.count())) : 0;
+	} while (ready < 0 && errno == EINTR);
+	return ready != 0;
+}
+
+/* False: the deadline was over before the end of the output. */
+bool read_all(const UniqueFd &from, const Deadline &deadline, std::string &all)
+{
 	std::array<char, 65536> piece;
-	for (ssize_t got = 0; all.size() <= k_output_max;
-		all.append(piece.data(), static_cast<std::size_t>(got))) {
-		do
-			got = read(from.get(), piece.data(), piece.size());
-		while (got < 0 && errno == EINTR);
+	while (all.size() <= k_output_max) {
+		if (!wait_readable(from.get(), deadline))
+			return false;
+		const ssize_t got = read(from.get(), piece.data(), piece.size());
+		if (got < 0 && errno == EINTR)
+			continue;
 		if (got <= 0)
 			break;
+		all.append(piece.data(), static_cast<std::size_t>(got));
 	}
-	return all;
+	return true;
 }
 
 struct Pipe {
@@ -96,21 +131,29 @@ Result<Pipe> new_pipe()
 	return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
-/* in: the program's standard input, which is closed here; -1: the caller's. */
-Result<std::string> output_with(const Words &words, UniqueFd in)
+/* in: the program's standard input, which is closed here; -1: the caller's own. */
+Result<std::string> output_with(
+	const Words &words, UniqueFd in, std::optional<std::chrono::milliseconds> limit)
 {
 	auto output = new_pipe();
 	if (!output)
 		return output.error();
 	auto &[from, to] = *output;
+	const Deadline deadline = limit ? Deadline(Clock::now() + *limit) : std::nullopt;
 	const auto pid = start(words, in ? in.get() : -1, to.get());
 	in.reset();
 	to.reset();
 	if (!pid)
 		return pid.error();
-	std::string all = read_all(from);
+	std::string all;
+	const bool in_time = read_all(from, deadline, all);
+	if (!in_time)
+		(void)kill(
+			*pid, SIGKILL); /* it is not waited for yet, so the id is still its own */
 	from.reset(); /* a program that prints more gets SIGPIPE instead of waiting for a reader */
 	const Status done = ended(*pid, words);
+	if (!in_time)
+		return Error{Errc::io, "no end in time: " + command_line(words)};
 	if (all.size() > k_output_max)
 		return Error{Errc::too_large, words[0] + " printed more than 256 MiB"};
 	return done ? Result<std::string>(std::move(all)) : done.error();
@@ -118,9 +161,9 @@ Result<std::string> output_with(const Words &words, UniqueFd in)
 
 } // namespace
 
-Result<std::string> output_of(const Words &words)
+Result<std::string> output_of(const Words &words, std::optional<std::chrono::milliseconds> limit)
 {
-	return output_with(words, UniqueFd());
+	return output_with(words, UniqueFd(), limit);
 }
 
 /* A pipe holds 64 KiB, so that the text fits before anybody reads. */
@@ -135,7 +178,7 @@ Result<std::string> output_apart(const Words &words, const std::string &input)
 		return Error{Errc::internal,
 			"cannot write to a pipe: " + std::generic_category().message(errno)};
 	pipe->to.reset();
-	return output_with(words, std::move(pipe->from));
+	return output_with(words, std::move(pipe->from), std::nullopt);
 }
 
 Status run_program(const Words &words)

@@ -9,6 +9,8 @@
 
 #include "src/base/result.h"
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,9 +19,11 @@ namespace slurmkube
 
 using Words = std::vector<std::string>;
 
-/* The standard output of the program. not_found: no such program in PATH. invalid: the exit status
- * is not 0. too_large: the output has more than 256 MiB. */
-Result<std::string> output_of(const Words &words);
+/* The standard output of the program, which gets no signal mask from the caller. not_found: no such
+ * program in PATH. invalid: the exit status is not 0. too_large: the output has more than 256 MiB.
+ * io: the program has not closed its output within the limit, and was killed. */
+Result<std::string> output_of(
+	const Words &words, std::optional<std::chrono::milliseconds> limit = std::nullopt);
 /* The same in a process group of its own, which Ctrl-C does not reach, with that text, at most 16
  * KiB, as the program's standard input. The program cannot ask questions on the terminal. */
 Result<std::string> output_apart(const Words &words, const std::string &input = {});

@@ -24,3 +24,9 @@ check_PROGRAMS += testsuite/unit/test_slurm_metrics
 TESTS += testsuite/unit/test_slurm_metrics
 testsuite_unit_test_slurm_metrics_SOURCES = %D%/test_slurm_metrics.cc
 testsuite_unit_test_slurm_metrics_LDADD = libcheck.la libagent.la libcodec.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_topology
+TESTS += testsuite/unit/test_topology
+testsuite_unit_test_topology_SOURCES = %D%/test_topology.cc
+testsuite_unit_test_topology_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CPPFLAGS)
+testsuite_unit_test_topology_LDADD = libcheck.la libagent.la libcodec.la libcore.la libbase.la

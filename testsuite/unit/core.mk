@@ -188,19 +188,11 @@ check_PROGRAMS += testsuite/unit/test_world_place_changes
 TESTS += testsuite/unit/test_world_place_changes
 testsuite_unit_test_world_place_changes_SOURCES = %D%/test_world_place_changes.cc
 testsuite_unit_test_world_place_changes_LDADD = libcheck.la libcore.la libbase.la
-check_PROGRAMS += testsuite/unit/test_world_nearby_pods
-TESTS += testsuite/unit/test_world_nearby_pods
-testsuite_unit_test_world_nearby_pods_SOURCES = %D%/test_world_nearby_pods.cc
-testsuite_unit_test_world_nearby_pods_LDADD = libcheck.la libcore.la libbase.la
 
 check_PROGRAMS += testsuite/unit/test_world_taints
 TESTS += testsuite/unit/test_world_taints
 testsuite_unit_test_world_taints_SOURCES = %D%/test_world_taints.cc
 testsuite_unit_test_world_taints_LDADD = libcheck.la libcore.la libbase.la
-check_PROGRAMS += testsuite/unit/test_world_nearby_pods
-TESTS += testsuite/unit/test_world_nearby_pods
-testsuite_unit_test_world_nearby_pods_SOURCES = %D%/test_world_nearby_pods.cc
-testsuite_unit_test_world_nearby_pods_LDADD = libcheck.la libcore.la libbase.la
 
 check_PROGRAMS += testsuite/unit/test_options
 TESTS += testsuite/unit/test_options

@@ -3,6 +3,8 @@
 #include "src/base/programs.h"
 #include "testsuite/unit/check.h"
 
+#include <csignal>
+
 using namespace slurmkube;
 
 namespace
@@ -31,11 +33,39 @@ void too_much_output_is_an_error()
 	CHECK(!endless.ok() && endless.error().code == Errc::too_large);
 }
 
+void a_program_that_does_not_end_is_killed()
+{
+	const auto began = std::chrono::steady_clock::now();
+	const auto silent = output_of({"sleep", "300"}, std::chrono::milliseconds(200));
+	CHECK(!silent.ok() && silent.error().code == Errc::io);
+	CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(100));
+	const auto quick = output_of({"echo", "x"}, std::chrono::seconds(100));
+	CHECK(quick.ok() && *quick == "x\n");
+}
+
+/* As in the agent's workers: otherwise SIGTERM could not end the program. */
+void a_program_inherits_no_blocked_or_ignored_signal()
+{
+	sigset_t all, before;
+	(void)sigfillset(&all);
+	CHECK_EQUAL(pthread_sigmask(SIG_SETMASK, &all, &before), 0);
+	const auto handler = std::signal(SIGPIPE, SIG_IGN);
+	const auto text = output_of({"grep", "-E", "^Sig(Blk|Ign):", "/proc/self/status"});
+	(void)std::signal(SIGPIPE, handler);
+	(void)pthread_sigmask(SIG_SETMASK, &before, nullptr);
+	CHECK(text.ok() && text->find("SigBlk:\t0000000000000000") != std::string::npos);
+	const std::size_t ignored = text->find("SigIgn:\t");
+	CHECK(ignored != std::string::npos &&
+		(std::stoull(text->substr(ignored + 8), nullptr, 16) >> (SIGPIPE - 1) & 1) == 0);
+}
+
 } // namespace
 
 int main()
 {
 	return check::run_tests("programs",
 		{TEST(the_output_comes_whole), TEST(what_cannot_be_run_or_fails_is_an_error),
-			TEST(too_much_output_is_an_error)});
+			TEST(too_much_output_is_an_error),
+			TEST(a_program_that_does_not_end_is_killed),
+			TEST(a_program_inherits_no_blocked_or_ignored_signal)});
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <fcntl.h>
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -252,6 +253,8 @@ std::size_t Transfer::on_header(
 
 int Transfer::on_socket(void *, curl_socket_t fd, curlsocktype) noexcept
 {
+	/* libcurl does not; programs that the agent runs must not keep the connection. */
+	(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
 	/* Without this the kernel would retry for a quarter of an hour. Best effort: sockets of
 	 * other families refuse the option. */
 	(void)setsockopt(

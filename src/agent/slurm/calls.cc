@@ -25,9 +25,10 @@ int init_libslurm(const Settings &settings)
 {
 	/* as squeue(1) says: tasks of an array in full, so that figures_jobs.cc can count them */
 	(void)setenv("SLURM_BITSTR_LEN", "0", 1);
-	/* for scontrol, see topology.h */
+	/* for scontrol, see topology.h; the second one would cut its lines */
 	if (!settings.conf.empty())
 		(void)setenv("SLURM_CONF", settings.conf.c_str(), 1);
+	(void)unsetenv("SLURM_TOPO_LEN");
 	slurm_init(settings.conf.empty() ? nullptr : settings.conf.c_str());
 	return std::clamp(settings.workers, 1, k_workers_max);
 }

@@ -16,6 +16,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <optional>
 
 namespace slurmkube::slurm::compat
 {
@@ -51,14 +52,16 @@ inline void set_job_id(job_desc_msg_t &job, std::uint32_t job_id)
 	set(job);
 }
 
+/* Without SHOW_LOCAL all clusters of a federation would be asked, and their silence would look like
+ * ESLURM_INVALID_JOB_ID (_load_fed_jobs() of libslurm). */
 inline int load_job(job_info_msg_t **out, std::uint32_t job_id)
 {
 #if KUBE_SLURM_LOADS_JOB_BY_STEP_ID(SLURM_VERSION_NUMBER)
 	slurm_step_id_t id = SLURM_STEP_ID_INITIALIZER;
 	id.job_id = job_id;
-	return slurm_load_job(out, id, SHOW_ALL);
+	return slurm_load_job(out, id, SHOW_ALL | SHOW_LOCAL);
 #else
-	return slurm_load_job(out, job_id, SHOW_ALL);
+	return slurm_load_job(out, job_id, SHOW_ALL | SHOW_LOCAL);
 #endif
 }
 
@@ -69,6 +72,16 @@ inline void free_conf(slurm_conf_t *conf)
 #else
 	slurm_free_ctl_conf(conf);
 #endif
+}
+
+/* Since 25.05 topology.yaml wins over TopologyPlugin, which slurmctld does not tell, and has a name
+ * for each topology. A partition has one of them, or the first: "". None: before 25.05. */
+template <class Partition> std::optional<std::string> topology_of(const Partition &partition)
+{
+	if constexpr (requires { partition.topology_name; })
+		return partition.topology_name ? partition.topology_name : "";
+	else
+		return std::nullopt;
 }
 
 /* The user who set a node's reason: before 26.05 the caller sends the uid; from 26.05 on Slurm

@@ -76,7 +76,7 @@ SubmitReply reply_of(const slurm_job_info_t &job)
 Result<SubmitReply> live_job_for(const core::JobSpec &spec)
 {
 	job_info_msg_t *raw = nullptr;
-	if (slurm_load_job_user(&raw, spec.user_id, SHOW_ALL) != SLURM_SUCCESS)
+	if (slurm_load_job_user(&raw, spec.user_id, SHOW_ALL | SHOW_LOCAL) != SLURM_SUCCESS)
 		return in_context("looking for the job that stands for this pod", last_error());
 	const JobTable table(raw);
 	for (std::uint32_t i = 0; i < table->record_count; i++) {

@@ -61,7 +61,7 @@ Result<Survey> survey(const std::set<std::string> &external)
 		out.partitions.push_back(std::move(partition));
 	}
 	out.to_suspend = nodes_to_suspend(*conf, *table, external);
-	auto outside = outside_topology(*conf, external);
+	auto outside = outside_topology(*conf, *table, external);
 	if (outside)
 		out.outside_topology = std::move(outside).value();
 	else
