@@ -6,8 +6,8 @@
  * the loop's thread, exactly once for each call, and never within the call itself. While slurmctld
  * is down, a call takes up to MessageTimeout (10 s) and then fails with `again`. Where a backup
  * controller is about to take over, libslurm sleeps for up to 1.5 times SlurmctldTimeout
- * (slurm_send_recv_controller_msg()). The loop does not wait. Submissions and changes are ordered by
- * the namespace in their marker (core/world/call_order.h); all other calls go first.
+ * (slurm_send_recv_controller_msg()). The loop does not wait. Submissions and changes are ordered
+ * by the namespace in their marker (core/world/call_order.h); all other calls go first.
  *
  * Error codes, by what the caller should do (the table is in errors.cc):
  *	invalid    Slurm refuses the request as it is; the text is Slurm's, meant for the user
