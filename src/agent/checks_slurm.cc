@@ -206,9 +206,10 @@ Check topology(const Findings &found)
 		return passed(name, "no external node is outside of Slurm's topology");
 	return failed(name,
 		std::to_string(nodes.size()) +
-			" nodes of Kubernetes are in no switch of topology.conf, for example " +
+			" nodes of Kubernetes are in no switch of Slurm's topology, for example " +
 			*nodes.begin() + ": Slurm starts no job there",
-		"add them to topology.conf, below a switch of their own or their real one, and "
+		"add them to topology.conf or topology.yaml, below a switch of their own or their "
+		"real one, and "
 		"restart slurmctld");
 }
 

@@ -9,8 +9,11 @@
 #include <array>
 #include <chrono>
 #include <cstdlib>
+#include <dlfcn.h>
+#include <filesystem>
 #include <map>
 #include <string_view>
+#include <unistd.h>
 
 namespace slurmkube::slurm
 {
@@ -60,11 +63,26 @@ std::map<std::string, std::set<std::string>> by_topology(const slurm_conf_t &con
 	return found;
 }
 
+/* Of the Slurm whose libslurm this is: a host may have several. In PATH, if libslurm is not in
+ * PREFIX/lib or PREFIX/lib64. */
+std::string scontrol()
+{
+	Dl_info library{};
+	if (dladdr(dlsym(RTLD_DEFAULT, "slurm_init"), &library) != 0 && library.dli_fname) {
+		const auto prefix =
+			std::filesystem::path(library.dli_fname).parent_path().parent_path();
+		const std::string program = prefix / "bin/scontrol";
+		if (access(program.c_str(), X_OK) == 0)
+			return program;
+	}
+	return "scontrol";
+}
+
 /* None: it has no switches. */
 Result<std::optional<std::set<std::string>>> nodes_inside(
 	const slurm_conf_t &conf, const std::string &topology)
 {
-	Words words{"scontrol", "--oneliner", "show", "topology"};
+	Words words{scontrol(), "--oneliner", "show", "topology"};
 	if (!topology.empty())
 		words.push_back(topology);
 	const auto text = output_of(words, k_answer_time);
