@@ -2,6 +2,7 @@
 #include "src/agent/checks.h"
 
 #include "src/agent/checks_parts.h"
+#include "src/agent/pages.h"
 
 #include <algorithm>
 
@@ -235,6 +236,11 @@ Check metrics(const App &app)
 			"served with the old certificate: " + http.old_certificate(),
 			"correct the files of metrics.tls_cert_file and metrics.tls_key_file; the "
 			"agent reads them every 10 s");
+	if (const std::string why = metrics_token_trouble(app); !address.empty() && !why.empty())
+		return failed("metrics", "every scrape is refused: " + why,
+			"write the bearer token of Prometheus into the file that "
+			"metrics.token_file "
+			"names");
 	return passed("metrics", address.empty() ? "off" : "at " + address);
 }
 

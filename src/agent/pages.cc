@@ -32,18 +32,28 @@ bool is_same_secret(const std::string &given, const std::string &wanted)
 	return difference == 0;
 }
 
-/* The file is read each time, so that a new token holds at once. nullopt: the client may read
- * metrics. */
+/* The file is read each time, so that a new token holds at once. */
+Result<std::string> wanted_token(const std::string &file)
+{
+	const auto text = kube::read_small_file(file);
+	if (!text)
+		return text.error();
+	if (kube::trimmed(*text).empty())
+		return Error{Errc::invalid, "'" + file + "' has no token"};
+	return kube::trimmed(*text);
+}
+
+/* nullopt: the client may read metrics. */
 std::optional<http::Answer> refusal(const App &app, const http::Request &request)
 {
 	const std::string &file = app.config().metrics.token_file;
 	if (file.empty())
 		return std::nullopt;
-	const auto text = kube::read_small_file(file);
-	if (!text || kube::trimmed(*text).empty())
+	const auto token = wanted_token(file);
+	if (!token)
 		return http::Answer{.status = k_unavailable,
 			.body = "the agent cannot read metrics.token_file\n"};
-	if (!is_same_secret(request.authorization, "Bearer " + kube::trimmed(*text)))
+	if (!is_same_secret(request.authorization, "Bearer " + *token))
 		return http::Answer{.status = k_unauthorized,
 			.body = "a bearer token is required: see metrics.token_file in "
 				"slurmkubed.yaml(5)\n",
@@ -105,6 +115,13 @@ http::Answer page_of(App &app, const http::Request &request)
 	if (request.path == "/readyz")
 		return health_page(request, readiness(app));
 	return metrics_answer(app, request);
+}
+
+std::string metrics_token_trouble(const App &app)
+{
+	const std::string &file = app.config().metrics.token_file;
+	const auto token = file.empty() ? Result<std::string>("") : wanted_token(file);
+	return token ? "" : token.error().what;
 }
 
 } // namespace slurmkube::agent

@@ -18,6 +18,9 @@ class App;
  * of Kubernetes components. */
 http::Answer page_of(App &app, const http::Request &request);
 
+/* Why metrics.token_file lets no client read metrics; empty: it does not. */
+std::string metrics_token_trouble(const App &app);
+
 } // namespace slurmkube::agent
 
 #endif

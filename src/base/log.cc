@@ -65,7 +65,7 @@ void tell(LogLevel level, const char *what, LogFields fields, EventSink audit)
 	if (!is_logged && !audit)
 		return;
 	clean(fields);
-	const std::string line = event_line(what, fields).substr(0, k_line_max);
+	const std::string line = printable(event_line(what, fields).substr(0, k_line_max));
 	if (audit)
 		audit(level, line.c_str(), what, fields);
 	if (is_logged && g_events)

@@ -12,8 +12,9 @@
 namespace slurmkube
 {
 
-/* Replaces every control character, including C1 in UTF-8, by '?': it could end the line or control
- * a terminal. In place. */
+/* Replaces by '?' every byte of control characters, including C1, which could end the line or
+ * control a terminal, and every byte that is not UTF-8 (RFC 3629), which would make JSON invalid:
+ * texts of others are cut at a number of bytes. In place. */
 void make_printable(char *text, std::size_t size);
 std::string printable(std::string text);
 

@@ -46,6 +46,21 @@ bool is_wanted(std::string_view key)
 		std::ranges::find(marks, key) != marks.end();
 }
 
+/* Kubernetes allows 256 KiB (TotalAnnotationSizeLimitB of apimachinery's validation/objectmeta.go),
+ * but does not check a Binding: a pod that has more afterwards can change its status no more. The
+ * agent adds up to 16 KiB of node names and less than 2 KiB else. */
+constexpr std::size_t k_annotation_bytes_max = std::size_t{238} << 10;
+
+std::size_t annotation_bytes(json_object *annotations)
+{
+	std::size_t bytes = 0;
+	for (const auto &[key, value] : get_strings(annotations)) {
+		if (!key.starts_with(names::k_allocation_prefix))
+			bytes += key.size() + value.size();
+	}
+	return bytes;
+}
+
 Status take_metadata(Pod &pod, View<schema::k_metadata> metadata)
 {
 	pod.uid.text = metadata.text<"uid">();
@@ -79,7 +94,7 @@ std::string main_container(PodView pod)
 	return containers[0].text<"name">();
 }
 
-void take_spec(Pod &pod, SpecView spec)
+void take_spec(Pod &pod, SpecView spec, json_object *annotations)
 {
 	pod.scheduler_name = spec.text<"schedulerName">();
 	pod.node_name = spec.text<"nodeName">();
@@ -94,6 +109,8 @@ void take_spec(Pod &pod, SpecView spec)
 		spec.objects<"topologySpreadConstraints">(), pod.labels, unsupported);
 	pod.constraints.claims = claims_of_pod(spec, pod.name, unsupported);
 	note_unsupported(spec, unsupported);
+	if (annotation_bytes(annotations) > k_annotation_bytes_max)
+		unsupported.insert("metadata.annotations with more than 238 KiB");
 	pod.unsupported_fields.assign(unsupported.begin(), unsupported.end());
 }
 
@@ -170,7 +187,7 @@ Result<Pod> pod_from_json(json_object *object)
 	const PodView view(object);
 	if (auto done = take_metadata(pod, view.object<"metadata">()); !done)
 		return done.error();
-	take_spec(pod, view.object<"spec">());
+	take_spec(pod, view.object<"spec">(), view.object<"metadata">().values<"annotations">());
 	take_status(pod, view);
 	pod.main_container = main_container(view);
 	auto requests = effective_requests(object);
@@ -206,7 +223,7 @@ Result<Pod> pod_from_template(json_object *pod_template, const std::string &name
 	const PodView view(pod_template);
 	pod.labels = get_strings(view.object<"metadata">().values<"labels">());
 	pod.annotations = get_strings(view.object<"metadata">().values<"annotations">(), is_wanted);
-	take_spec(pod, view.object<"spec">());
+	take_spec(pod, view.object<"spec">(), view.object<"metadata">().values<"annotations">());
 	add_default_tolerations(pod.constraints.tolerations);
 	pod.node_name.clear(); /* otherwise the pod would count as bound */
 	std::erase_if(

@@ -46,14 +46,22 @@ std::string upper(std::string text)
 	return text;
 }
 
-/* "... pod=lab/p job=7": the member ends at a blank or at the end of the line. */
+/* "... pod=lab/p job=7": the member ends at a blank or at the end of the line. In quotes (log.cc)
+ * are texts of users, who could name the pods of others there. */
 bool has_word(const std::string &line, const std::string &word)
 {
-	for (std::size_t at = line.find(word); at != std::string::npos;
-		at = line.find(word, at + 1)) {
-		const std::size_t end = at + word.size();
-		if (at > 0 && line[at - 1] == ' ' && (end == line.size() || line[end] == ' '))
-			return true;
+	bool is_quoted = false;
+	for (std::size_t at = 1; at < line.size(); at++) {
+		if (is_quoted && line[at] == '\\') {
+			at++;
+		} else if (line[at] == '"') {
+			is_quoted = !is_quoted;
+		} else if (!is_quoted && line[at - 1] == ' ' &&
+			line.compare(at, word.size(), word) == 0) {
+			const std::size_t end = at + word.size();
+			if (end == line.size() || line[end] == ' ')
+				return true;
+		}
 	}
 	return false;
 }

@@ -7,6 +7,8 @@ import concurrent.futures
 import itertools
 import os
 import random
+import re
+import subprocess
 import time
 
 from lib import Cluster, equal, pod, run, wait_for, workloads
@@ -304,6 +306,38 @@ def test_owners_of_too_many_unlike_templates_are_told(bed):
     _of_gangs(bed, 6000)
     text = wait_reason(bed, "worst-gang-6000-0", "SlurmRefused")
     assert "more than 32 templates" in text and "worst-gang-6000" in text, text
+
+
+def test_a_pod_without_room_for_our_annotations_is_refused(bed):
+    """Kubernetes does not check the limit of 256 KiB in a Binding, and such a pod could never be
+    reported as running.
+    """
+    bed.kube.create(pod("large", annotations={"example.org/x": 245_000 * "x"}))
+    wait_reason(bed, "large", "SlurmRefused", "metadata.annotations with more than 238 KiB")
+    bed.kube.delete("Pod", "large")
+    bed.kube.create(pod("fits", annotations={"example.org/x": 240_000 * "x"}, kwok={"run": "10ms"}))
+    bed.kube.wait_phase("fits", "Succeeded")
+    bed.kube.delete("Pod", "fits")
+
+
+def test_texts_that_are_cut_stay_utf8(bed):
+    """A message quotes the beginning of a long value, and control characters do not reach the
+    administrator's terminal.
+    """
+    texts = [k * "x" + 3000 * "\u6f22" for k in range(3)] + ["\u009b2J \x7f"]
+    for i, text in enumerate(texts):
+        bed.kube.create(pod(f"cut-{i}", annotations={OURS + "dependency": text}))
+        wait_reason(bed, f"cut-{i}", "SlurmRefused", "")
+    command = bed.slurm.program(
+        bed.agent.skube_program, "--socket", bed.dir / "control.sock", "show", "pods"
+    )
+    for words in ([], ["-o", "json"], ["-o", "yaml"]):
+        said = subprocess.run([*command, *words], capture_output=True, check=True).stdout
+        text = said.decode("utf-8")
+        assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", text), text
+    (bed.dir / "log/slurmkubed.out").read_bytes().decode("utf-8")
+    for i in range(len(texts)):
+        bed.kube.delete("Pod", f"cut-{i}")
 
 
 def test_nothing_is_left(bed):

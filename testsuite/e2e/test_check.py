@@ -97,6 +97,12 @@ def _label(bed, name, value):
     bed.kube.patch("Node", name, {"metadata": {"labels": {LABEL: value}}})
 
 
+def _free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
 # ---- slurm.conf and kube.conf ----
 
 
@@ -409,6 +415,23 @@ def _port_taken(bed):
         listen = f"127.0.0.1:{taken.getsockname()[1]}"
         with _restarted_with(bed, metrics={"listen": listen}):
             yield
+
+
+@mistake(
+    "The file of `metrics.token_file` is empty",
+    "metrics",
+    "every scrape is refused",
+    "write the bearer token",
+)
+def _no_scrape_token(bed):
+    token = bed.dir / "scrape.token"
+    token.write_text("secret\n")
+    token.chmod(0o600)
+    metrics = {"listen": f"127.0.0.1:{_free_port()}", "token_file": str(token)}
+    with _restarted_with(bed, metrics=metrics):
+        bed.agent.wait_ready()
+        token.write_text("\n")
+        yield
 
 
 # ---- the tests ----

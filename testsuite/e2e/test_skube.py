@@ -7,7 +7,7 @@ import json
 
 from lib import Cluster, equal, pod, run, wait_for
 from lib.admin import needs_kubectl, skube
-from lib.expect import fill, only_job, wait_no_live_jobs
+from lib.expect import fill, only_job, wait_no_live_jobs, wait_reason
 from lib.kubelets import end_pod
 
 CPUS = 8
@@ -175,9 +175,13 @@ def test_logs_of_a_file(bed):
     job and its node, and no other.
     """
     needs_kubectl(bed)
+    forged = {"slurm-kube.io/no-such": "v. pod=default/said job=1 forged"}
+    bed.kube.create(pod("forger", annotations=forged))
+    wait_reason(bed, "forger", "SlurmRefused", "forged")
     for name in ("said", "unsaid"):
         bed.kube.create(pod(name, kwok={"run": "10ms"}))
         bed.kube.wait_phase(name, "Succeeded")
+    bed.kube.delete("Pod", "forger")
     wait_no_live_jobs(bed)
     log = bed.dir / "log/slurmkubed.out"
     job = bed.agent.skube("why", "said")["data"]["job"]["id"]
@@ -188,7 +192,8 @@ def test_logs_of_a_file(bed):
         return text
 
     text = wait_for(lines, "the lines of said")
-    assert "unsaid" not in text, text
+    assert "unsaid" not in text and "forged" not in text, text
+    assert "forged" in log.read_text(encoding="utf-8")
     equal(_fine(bed, "logs", str(job), "--file", log).splitlines()[-1], text.splitlines()[-1])
 
 

@@ -28,6 +28,21 @@ void control_characters_become_question_marks()
 	CHECK_EQUAL(printable(""), "");
 }
 
+/* As a text that was cut in the middle of a character. */
+void what_is_not_utf8_becomes_question_marks()
+{
+	struct Row {
+		const char *text, *printable;
+	};
+	const Row rows[] = {{"cut \xe6\xbc", "cut ??"}, {"\xff|\xbc", "?|?"},
+		{"overlong \xc0\xaf \xe0\x80\xaf", "overlong ?? ???"},
+		{"surrogate \xed\xa0\x80", "surrogate ???"}, {"\xf4\x90\x80\x80", "????"},
+		{"\xf0\x9f\x98\x80 \xe6\xbc\xa2", "\xf0\x9f\x98\x80 \xe6\xbc\xa2"}, {"\xc3", "?"},
+		{"\xe6(", "?("}};
+	for (const Row &row : rows)
+		CHECK_EQUAL(printable(row.text), row.printable);
+}
+
 void what_others_wrote_makes_no_second_log_line()
 {
 	log_open(remember, LogLevel::info);
@@ -65,6 +80,7 @@ int main()
 	return check::run_tests("text",
 		{
 			TEST(control_characters_become_question_marks),
+			TEST(what_is_not_utf8_becomes_question_marks),
 			TEST(what_others_wrote_makes_no_second_log_line),
 			TEST(a_reply_cannot_steer_the_terminal),
 			TEST(a_start_time_that_cannot_be_is_no_time),

@@ -2,6 +2,7 @@
 #include "src/agent/ctl/server.h"
 
 #include "src/agent/unix_listener.h"
+#include "src/base/text.h"
 #include "src/codec/json.h"
 
 #include <sys/epoll.h>
@@ -212,6 +213,8 @@ void Server::answer(Client &client)
 	const std::string line = std::exchange(client.in, {});
 	const Reply reply = [this, fd, number = client.number, alive = std::weak_ptr(alive_)](
 				    std::string text) {
+		/* json-c escapes neither DEL nor C1, and takes what is not UTF-8 */
+		make_printable(text.data(), text.size());
 		if (!alive.expired())
 			loop_.post([this, fd, number, alive, text = std::move(text)] {
 				if (!alive.expired())
