@@ -55,6 +55,32 @@ void add_job(const core::World &world, const core::Bind &action,
 	annotations[names::k_allocation_account] = found->second.account;
 }
 
+/* Leaves out what the agent does not need after a restart, until the rest fits. A user may have
+ * made the pod's own annotations longer since the job was submitted. False: nothing fits. */
+bool make_fit(std::size_t taken, std::map<std::string, std::string> &annotations)
+{
+	const auto fits = [&] {
+		std::size_t bytes = taken;
+		for (const auto &[key, value] : annotations)
+			bytes += key.size() + value.size();
+		return bytes <= names::k_annotation_bytes_max;
+	};
+	for (const std::string_view key :
+		{std::string_view(names::k_allocation_nodes), names::k_not_to_evict[0].first,
+			names::k_not_to_evict[1].first, std::string_view(names::k_allocation_gang),
+			std::string_view(names::k_allocation_account),
+			std::string_view(names::k_allocation_partition),
+			std::string_view(names::k_allocation_node),
+			std::string_view(names::k_allocation_cpus),
+			std::string_view(names::k_allocation_cluster),
+			std::string_view(names::k_allocation_size)}) {
+		if (fits())
+			return true;
+		annotations.erase(std::string(key));
+	}
+	return fits();
+}
+
 /* The members that an event needs; the pod may be gone when the event is written. */
 core::Pod name_only(const core::Pod &pod)
 {
@@ -117,8 +143,16 @@ void Executor::bind(const core::PodUid &pod, const core::Bind &action)
 	if (!known)
 		return world_.answer(
 			core::BindAnswered{pod, Error{Errc::not_found, "the pod is gone"}}, now());
+	kube::BindPod request = binding_of(*known, action);
+	if (!make_fit(known->annotation_bytes, request.annotations))
+		return world_.answer(core::BindAnswered{pod,
+					     Error{Errc::invalid,
+						     "metadata.annotations has no room for the "
+						     "job's number: remove "
+						     "some of them"}},
+			now());
 	log_submitted(world_.state().component_key_of(pod), action.job);
-	kube_.bind(binding_of(*known, action),
+	kube_.bind(std::move(request),
 		[this, pod, action, name = name_of(world_, pod),
 			whom = about(world_, pod, action.job)](const Status &answer) {
 			if (answer)

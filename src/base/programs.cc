@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <spawn.h>
 #include <sstream>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>
@@ -67,23 +68,6 @@ Result<pid_t> start(const Words &words, int in, int out)
 	return pid;
 }
 
-Status ended(pid_t pid, const Words &words)
-{
-	int status = 0;
-	pid_t done = 0;
-	do
-		done = waitpid(pid, &status, 0);
-	while (done < 0 && errno == EINTR);
-	if (done < 0)
-		return Error{Errc::internal, "how " + command_line(words) + " ended is not known"};
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-		return Ok{};
-	const std::string how = WIFSIGNALED(status)
-		? "ended by signal " + std::to_string(WTERMSIG(status))
-		: "failed";
-	return Error{Errc::invalid, how + ": " + command_line(words)};
-}
-
 using Clock = std::chrono::steady_clock;
 using Deadline = std::optional<Clock::time_point>;
 
@@ -100,6 +84,32 @@ bool wait_readable(int fd, const Deadline &deadline)
 		ready = left.count() > 0 ? poll(&entry, 1, static_cast<int>(left.count())) : 0;
 	} while (ready < 0 && errno == EINTR);
 	return ready != 0;
+}
+
+/* Waits until the program has ended, and kills it at the deadline. */
+Status ended(pid_t pid, const Words &words, const Deadline &deadline)
+{
+	/* Not waited for yet, so the id is its own. Without the descriptor (Linux before 5.3) there
+	 * is no deadline. */
+	const UniqueFd end(deadline ? static_cast<int>(syscall(SYS_pidfd_open, pid, 0)) : -1);
+	const bool is_late = end && !wait_readable(end.get(), deadline);
+	if (is_late)
+		(void)kill(pid, SIGKILL);
+	int status = 0;
+	pid_t done = 0;
+	do
+		done = waitpid(pid, &status, 0);
+	while (done < 0 && errno == EINTR);
+	if (done < 0)
+		return Error{Errc::internal, "how " + command_line(words) + " ended is not known"};
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return Ok{};
+	if (is_late)
+		return Error{Errc::io, "no end in time: " + command_line(words)};
+	const std::string how = WIFSIGNALED(status)
+		? "ended by signal " + std::to_string(WTERMSIG(status))
+		: "failed";
+	return Error{Errc::invalid, how + ": " + command_line(words)};
 }
 
 /* False: the deadline was over before the end of the output. */
@@ -146,13 +156,10 @@ Result<std::string> output_with(
 	if (!pid)
 		return pid.error();
 	std::string all;
-	const bool in_time = read_all(from, deadline, all);
-	if (!in_time)
-		(void)kill(
-			*pid, SIGKILL); /* it is not waited for yet, so the id is still its own */
+	const bool is_whole = read_all(from, deadline, all);
 	from.reset(); /* a program that prints more gets SIGPIPE instead of waiting for a reader */
-	const Status done = ended(*pid, words);
-	if (!in_time)
+	const Status done = ended(*pid, words, deadline);
+	if (!is_whole)
 		return Error{Errc::io, "no end in time: " + command_line(words)};
 	if (all.size() > k_output_max)
 		return Error{Errc::too_large, words[0] + " printed more than 256 MiB"};
@@ -184,7 +191,7 @@ Result<std::string> output_apart(const Words &words, const std::string &input)
 Status run_program(const Words &words)
 {
 	const auto pid = start(words, -1, -1);
-	return pid ? ended(*pid, words) : Status(pid.error());
+	return pid ? ended(*pid, words, std::nullopt) : Status(pid.error());
 }
 
 std::string command_line(const Words &words)

@@ -21,7 +21,7 @@ using Words = std::vector<std::string>;
 
 /* The standard output of the program, which gets no signal mask from the caller. not_found: no such
  * program in PATH. invalid: the exit status is not 0. too_large: the output has more than 256 MiB.
- * io: the program has not closed its output within the limit, and was killed. */
+ * io: the program has not ended within the limit, and was killed. */
 Result<std::string> output_of(
 	const Words &words, std::optional<std::chrono::milliseconds> limit = std::nullopt);
 /* The same in a process group of its own, which Ctrl-C does not reach, with that text, at most 16

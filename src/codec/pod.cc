@@ -46,10 +46,9 @@ bool is_wanted(std::string_view key)
 		std::ranges::find(marks, key) != marks.end();
 }
 
-/* Kubernetes allows 256 KiB (TotalAnnotationSizeLimitB of apimachinery's validation/objectmeta.go),
- * but does not check a Binding: a pod that has more afterwards can change its status no more. The
- * agent adds up to 16 KiB of node names and less than 2 KiB else. */
-constexpr std::size_t k_annotation_bytes_max = std::size_t{238} << 10;
+/* Room for 16 KiB of node names and less than 2 KiB of the agent's other annotations */
+constexpr std::size_t k_annotation_bytes_most =
+	names::k_annotation_bytes_max - (std::size_t{18} << 10);
 
 std::size_t annotation_bytes(json_object *annotations)
 {
@@ -109,7 +108,8 @@ void take_spec(Pod &pod, SpecView spec, json_object *annotations)
 		spec.objects<"topologySpreadConstraints">(), pod.labels, unsupported);
 	pod.constraints.claims = claims_of_pod(spec, pod.name, unsupported);
 	note_unsupported(spec, unsupported);
-	if (annotation_bytes(annotations) > k_annotation_bytes_max)
+	pod.annotation_bytes = annotation_bytes(annotations);
+	if (pod.annotation_bytes > k_annotation_bytes_most)
 		unsupported.insert("metadata.annotations with more than 238 KiB");
 	pod.unsupported_fields.assign(unsupported.begin(), unsupported.end());
 }

@@ -12,7 +12,7 @@ import subprocess
 import time
 
 from lib import Cluster, equal, pod, run, wait_for, workloads
-from lib.expect import uid_of, wait_no_live_jobs, wait_reason
+from lib.expect import job_in_state, uid_of, wait_no_live_jobs, wait_reason
 from lib.kube import ApiError
 
 OURS = "slurm-kube.io/"
@@ -318,6 +318,18 @@ def test_a_pod_without_room_for_our_annotations_is_refused(bed):
     bed.kube.create(pod("fits", annotations={"example.org/x": 240_000 * "x"}, kwok={"run": "10ms"}))
     bed.kube.wait_phase("fits", "Succeeded")
     bed.kube.delete("Pod", "fits")
+
+
+def test_annotations_that_grow_while_a_job_waits(bed):
+    """The Binding leaves out what does not fit, and the pod runs."""
+    bed.kube.create(pod("grows", annotations={OURS + "hold": "true"}, kwok={"run": "10ms"}))
+    number = job_in_state(bed, bed.kube.get("Pod", "grows"), "PENDING")["JobId"]
+    more = {"metadata": {"annotations": {"example.org/x": 261_700 * "x"}}}
+    bed.kube.patch("Pod", "grows", more)
+    bed.slurm.run("scontrol", "release", number)
+    bed.kube.wait_phase("grows", "Succeeded")
+    job_in_state(bed, bed.kube.get("Pod", "grows"), "COMPLETED")
+    bed.kube.delete("Pod", "grows")
 
 
 def test_texts_that_are_cut_stay_utf8(bed):

@@ -38,6 +38,9 @@ void a_program_that_does_not_end_is_killed()
 	const auto began = std::chrono::steady_clock::now();
 	const auto silent = output_of({"sleep", "300"}, std::chrono::milliseconds(200));
 	CHECK(!silent.ok() && silent.error().code == Errc::io);
+	const auto lingers = output_of(
+		{"sh", "-c", "echo x; exec >&-; exec sleep 300"}, std::chrono::milliseconds(200));
+	CHECK(!lingers.ok() && lingers.error().code == Errc::io);
 	CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(100));
 	const auto quick = output_of({"echo", "x"}, std::chrono::seconds(100));
 	CHECK(quick.ok() && *quick == "x\n");

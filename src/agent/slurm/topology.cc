@@ -23,7 +23,8 @@ namespace
 
 using Name = Owned<char, std::free>;
 
-constexpr std::chrono::seconds k_answer_time{20}; /* two times the default of MessageTimeout */
+/* skube check gives all questions to slurmctld 3 s (look.cc). */
+constexpr std::chrono::seconds k_answer_time{2};
 
 bool has_switches(const slurm_conf_t &conf)
 {

@@ -10,6 +10,7 @@
 #define SLURMKUBE_CORE_MODEL_NAMES_H
 
 #include <array>
+#include <cstddef>
 #include <string_view>
 #include <utility>
 
@@ -47,6 +48,10 @@ inline constexpr char k_allocation_gang[] = "allocation.slurm-kube.io/gang";
 inline constexpr char k_allocation_rank[] = "allocation.slurm-kube.io/rank";
 inline constexpr char k_allocation_size[] = "allocation.slurm-kube.io/size";
 inline constexpr char k_allocation_attempt[] = "allocation.slurm-kube.io/attempt";
+
+/* Bytes of all keys and values (TotalAnnotationSizeLimitB of apimachinery). Kubernetes does not
+ * check a Binding: a pod that has more afterwards can change its status no more. */
+inline constexpr std::size_t k_annotation_bytes_max = std::size_t{256} << 10;
 
 /* Key and value. The agent writes them in the Binding, unless the pod has the key, so that
  * cluster-autoscaler and Karpenter do not evict a job to save a node. */
