@@ -55,7 +55,7 @@ void add_job(const core::World &world, const core::Bind &action,
 	annotations[names::k_allocation_account] = found->second.account;
 }
 
-/* Leaves out what the agent does not need after a restart, until the rest fits. A user may have
+/* Leaves out what the next agent can do without, until the rest fits. A user may have
  * made the pod's own annotations longer since the job was submitted. False: nothing fits. */
 bool make_fit(std::size_t taken, std::map<std::string, std::string> &annotations)
 {

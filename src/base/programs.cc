@@ -86,15 +86,14 @@ bool wait_readable(int fd, const Deadline &deadline)
 	return ready != 0;
 }
 
-/* Waits until the program has ended, and kills it at the deadline. */
-Status ended(pid_t pid, const Words &words, const Deadline &deadline)
+/* Waits until the program has ended, and kills it at the deadline, or if it is late already. */
+Status ended(pid_t pid, const Words &words, const Deadline &deadline, bool is_late)
 {
-	/* Not waited for yet, so the id is its own. Without the descriptor (Linux before 5.3) there
-	 * is no deadline. */
+	/* without the descriptor (Linux before 5.3) nobody knows when it ends */
 	const UniqueFd end(deadline ? static_cast<int>(syscall(SYS_pidfd_open, pid, 0)) : -1);
-	const bool is_late = end && !wait_readable(end.get(), deadline);
+	is_late = is_late || (end && !wait_readable(end.get(), deadline));
 	if (is_late)
-		(void)kill(pid, SIGKILL);
+		(void)kill(pid, SIGKILL); /* not waited for yet, so the id is its own */
 	int status = 0;
 	pid_t done = 0;
 	do
@@ -158,7 +157,7 @@ Result<std::string> output_with(
 	std::string all;
 	const bool is_whole = read_all(from, deadline, all);
 	from.reset(); /* a program that prints more gets SIGPIPE instead of waiting for a reader */
-	const Status done = ended(*pid, words, deadline);
+	const Status done = ended(*pid, words, deadline, !is_whole);
 	if (!is_whole)
 		return Error{Errc::io, "no end in time: " + command_line(words)};
 	if (all.size() > k_output_max)
@@ -191,7 +190,7 @@ Result<std::string> output_apart(const Words &words, const std::string &input)
 Status run_program(const Words &words)
 {
 	const auto pid = start(words, -1, -1);
-	return pid ? ended(*pid, words, std::nullopt) : Status(pid.error());
+	return pid ? ended(*pid, words, std::nullopt, false) : Status(pid.error());
 }
 
 std::string command_line(const Words &words)

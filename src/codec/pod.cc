@@ -53,10 +53,8 @@ constexpr std::size_t k_annotation_bytes_most =
 std::size_t annotation_bytes(json_object *annotations)
 {
 	std::size_t bytes = 0;
-	for (const auto &[key, value] : get_strings(annotations)) {
-		if (!key.starts_with(names::k_allocation_prefix))
-			bytes += key.size() + value.size();
-	}
+	for (const auto &[key, value] : get_strings(annotations))
+		bytes += key.size() + value.size();
 	return bytes;
 }
 
@@ -109,7 +107,8 @@ void take_spec(Pod &pod, SpecView spec, json_object *annotations)
 	pod.constraints.claims = claims_of_pod(spec, pod.name, unsupported);
 	note_unsupported(spec, unsupported);
 	pod.annotation_bytes = annotation_bytes(annotations);
-	if (pod.annotation_bytes > k_annotation_bytes_most)
+	/* a bound pod has those of its Binding, too */
+	if (pod.node_name.empty() && pod.annotation_bytes > k_annotation_bytes_most)
 		unsupported.insert("metadata.annotations with more than 238 KiB");
 	pod.unsupported_fields.assign(unsupported.begin(), unsupported.end());
 }

@@ -73,7 +73,7 @@ void every_field_of_a_pod_is_read()
 	want.requests = {.milli_cpu = 1500, .memory_bytes = 1 << 30, .pods = 1, .extended = {}};
 	want.annotations = {
 		{"slurm-kube.io/partition", "gpu"}, {"allocation.slurm-kube.io/job-id", "7"}};
-	want.annotation_bytes = 26 + 43 + 8;
+	want.annotation_bytes = 26 + 43 + 8 + 32;
 	want.labels = {{"app", "x"}};
 	want.scheduling_group = "pg";
 	want.controller = core::OwnerRef{"batch/v1", "Job", "train", "j-1"};

@@ -67,10 +67,9 @@ constexpr Row k_rows[] = {
 	{compat::k_bad_node_transition, Errc::conflict}, {ESLURM_JOB_NOT_RUNNING, Errc::conflict},
 	{EEXIST, Errc::conflict},
 
-	/* 22.05: the answer could not be read or verified (slurm_receive_msg()) */
-	{SLURM_ERROR, Errc::io},
-
-	{SLURM_UNEXPECTED_MSG_ERROR, Errc::internal},
+	/* SLURM_ERROR: a site's script refused (slurm.ERROR of job_submit.lua), or libslurm of
+	 * 22.05 could not read the answer (slurm_receive_msg()) */
+	{SLURM_UNEXPECTED_MSG_ERROR, Errc::internal}, {SLURM_ERROR, Errc::internal},
 	{SLURM_SUCCESS, Errc::internal}, /* it failed without a reason */
 };
 

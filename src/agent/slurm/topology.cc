@@ -80,8 +80,7 @@ std::string scontrol()
 }
 
 /* None: it has no switches. */
-Result<std::optional<std::set<std::string>>> nodes_inside(
-	const slurm_conf_t &conf, const std::string &topology)
+Result<std::optional<std::set<std::string>>> nodes_inside(const std::string &topology)
 {
 	Words words{scontrol(), "--oneliner", "show", "topology"};
 	if (!topology.empty())
@@ -90,8 +89,9 @@ Result<std::optional<std::set<std::string>>> nodes_inside(
 	if (!text)
 		return text.error();
 	auto nodes = nodes_of_topology(*text);
-	/* scontrol ends with 0 even if slurmctld does not answer. */
-	if (!nodes && topology.empty() && has_switches(conf))
+	/* scontrol ends with 0 even if slurmctld does not answer. Before 25.05 only topologies with
+	 * switches are asked for. */
+	if (!nodes && !compat::topology_of(partition_info_t{}))
 		return Error{Errc::io, "'" + command_line(words) + "' printed no switch"};
 	return nodes;
 }
@@ -118,7 +118,7 @@ Result<std::set<std::string>> outside_topology(const slurm_conf_t &conf,
 	for (const auto &[topology, nodes] : by_topology(conf, partitions, external)) {
 		if (nodes.empty())
 			continue;
-		const auto inside = nodes_inside(conf, topology);
+		const auto inside = nodes_inside(topology);
 		if (!inside)
 			return inside.error();
 		if (*inside)

@@ -90,7 +90,7 @@ struct Pod {
 	SchedulingConstraints constraints;
 	/* only options, under our prefix or an alias, and allocation.slurm-kube.io/ */
 	std::map<std::string, std::string> annotations;
-	std::size_t annotation_bytes = 0; /* keys and values of all but the agent's own */
+	std::size_t annotation_bytes = 0; /* keys and values of all annotations */
 	std::map<std::string, std::string> labels;
 	/* spec.schedulingGroup.podGroupName: a PodGroup of scheduling.k8s.io */
 	std::string scheduling_group;
