@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
 
 namespace slurmkube::skube
@@ -56,6 +57,12 @@ int make_kubeconfig(Options &options)
 		if (file.empty() || file[0] != '/')
 			return usage_error("kubeconfig: '" + file + "' is not an absolute path");
 	}
+	const auto plain = [](const std::string &path) {
+		return std::filesystem::path(path).lexically_normal();
+	};
+	if (plain(options.files.kubeconfig) == plain(options.files.token))
+		return usage_error("kubeconfig: '" + options.files.token +
+			"' is the file of the token, too; name another one");
 	const auto site = account_site(options.manifests.account);
 	if (!site)
 		return usage_error(site.error().what);

@@ -393,6 +393,7 @@ def test_errors():
         ("explain", "options", "--json"),
         ("kubeconfig", "--json"),
         ("kubeconfig", "--apply"),
+        ("kubeconfig", "/tmp/a", "--token-file", "/tmp/./a"),
         ("teardown", "--owner", "root"),
         ("nodes", "--slurm-conf", "--json"),
         ("nodes", "--slurm-conf", "--duration", "1h"),
