@@ -269,45 +269,6 @@ def _clear(bed):
     bed.kube.wait(lambda: not bed.kube.pods("worst-"), "the pods to go", 120)
 
 
-def test_every_option_is_at_its_worst(bed):
-    table = bed.agent.skube_text("explain", "options").partition("\n\n")[0]
-    equal({line.split()[0] for line in table.splitlines()[1:]}, set(WORST))
-
-
-def test_no_option_slows_slurm_down(bed):
-    """sdiag is answered in time throughout, native jobs take as long as before, and pods of other
-    namespaces get jobs."""
-    bed.kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "plain"}})
-    bed.plane.default_account("plain")
-    bed.kube.create(pod("worst-changed", annotations={OURS + "hold": "true"}))
-    before = _native(bed, time.monotonic() + 5)
-    until = time.monotonic() + ADVERSARY_SECONDS
-    with concurrent.futures.ThreadPoolExecutor(3 + len(KINDS)) as pool:
-        others = [pool.submit(watch, bed, until) for watch in (_sdiag, _native, _neighbour)]
-        abuse = {kind.__name__: pool.submit(_abuse, bed, kind, until) for kind in KINDS}
-        answers = {name: each.result() for name, each in abuse.items()}
-        sdiag, native, neighbour = (each.result() for each in others)
-    for name, took in (
-        ("native before", before),
-        ("native", native),
-        ("sdiag", sdiag),
-        ("others' pods", neighbour),
-    ):
-        print(f"# {_told(name, took)}", flush=True)
-    for name, (made, refused) in answers.items():
-        print(f"# {name[4:]}: {made}, refused by Kubernetes: {sorted(refused)}", flush=True)
-    assert max(sdiag) < SDIAG_MOST, f"sdiag took {max(sdiag):.2f} s"
-    assert max(native) < 3 * max(before) + 2, f"a native job took {max(native):.2f} s"
-    assert max(neighbour) < PATIENCE, f"a pod of others got its job after {max(neighbour):.2f} s"
-    assert all(made for made, _ in answers.values()), f"nothing was made: {answers}"
-
-
-def test_owners_of_too_many_unlike_templates_are_told(bed):
-    _of_gangs(bed, 6000)
-    text = wait_reason(bed, "worst-gang-6000-0", "SlurmRefused")
-    assert "more than 32 templates" in text and "worst-gang-6000" in text, text
-
-
 def test_a_pod_without_room_for_our_annotations_is_refused(bed):
     """Kubernetes does not check the limit of 256 KiB in a Binding, and such a pod could never be
     reported as running.
@@ -350,6 +311,45 @@ def test_texts_that_are_cut_stay_utf8(bed):
     (bed.dir / "log/slurmkubed.out").read_bytes().decode("utf-8")
     for i in range(len(texts)):
         bed.kube.delete("Pod", f"cut-{i}")
+
+
+def test_every_option_is_at_its_worst(bed):
+    table = bed.agent.skube_text("explain", "options").partition("\n\n")[0]
+    equal({line.split()[0] for line in table.splitlines()[1:]}, set(WORST))
+
+
+def test_no_option_slows_slurm_down(bed):
+    """sdiag is answered in time throughout, native jobs take as long as before, and pods of other
+    namespaces get jobs."""
+    bed.kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "plain"}})
+    bed.plane.default_account("plain")
+    bed.kube.create(pod("worst-changed", annotations={OURS + "hold": "true"}))
+    before = _native(bed, time.monotonic() + 5)
+    until = time.monotonic() + ADVERSARY_SECONDS
+    with concurrent.futures.ThreadPoolExecutor(3 + len(KINDS)) as pool:
+        others = [pool.submit(watch, bed, until) for watch in (_sdiag, _native, _neighbour)]
+        abuse = {kind.__name__: pool.submit(_abuse, bed, kind, until) for kind in KINDS}
+        answers = {name: each.result() for name, each in abuse.items()}
+        sdiag, native, neighbour = (each.result() for each in others)
+    for name, took in (
+        ("native before", before),
+        ("native", native),
+        ("sdiag", sdiag),
+        ("others' pods", neighbour),
+    ):
+        print(f"# {_told(name, took)}", flush=True)
+    for name, (made, refused) in answers.items():
+        print(f"# {name[4:]}: {made}, refused by Kubernetes: {sorted(refused)}", flush=True)
+    assert max(sdiag) < SDIAG_MOST, f"sdiag took {max(sdiag):.2f} s"
+    assert max(native) < 3 * max(before) + 2, f"a native job took {max(native):.2f} s"
+    assert max(neighbour) < PATIENCE, f"a pod of others got its job after {max(neighbour):.2f} s"
+    assert all(made for made, _ in answers.values()), f"nothing was made: {answers}"
+
+
+def test_owners_of_too_many_unlike_templates_are_told(bed):
+    _of_gangs(bed, 6000)
+    text = wait_reason(bed, "worst-gang-6000-0", "SlurmRefused")
+    assert "more than 32 templates" in text and "worst-gang-6000" in text, text
 
 
 def test_nothing_is_left(bed):
