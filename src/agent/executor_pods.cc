@@ -65,15 +65,11 @@ bool make_fit(std::size_t taken, std::map<std::string, std::string> &annotations
 			bytes += key.size() + value.size();
 		return bytes <= names::k_annotation_bytes_max;
 	};
-	for (const std::string_view key :
-		{std::string_view(names::k_allocation_nodes), names::k_not_to_evict[0].first,
-			names::k_not_to_evict[1].first, std::string_view(names::k_allocation_gang),
-			std::string_view(names::k_allocation_account),
-			std::string_view(names::k_allocation_partition),
-			std::string_view(names::k_allocation_node),
-			std::string_view(names::k_allocation_cpus),
-			std::string_view(names::k_allocation_cluster),
-			std::string_view(names::k_allocation_size)}) {
+	constexpr std::string_view spare[] = {names::k_allocation_nodes,
+		names::k_not_to_evict[0].first, names::k_not_to_evict[1].first,
+		names::k_allocation_account, names::k_allocation_partition,
+		names::k_allocation_node, names::k_allocation_cpus, names::k_allocation_cluster};
+	for (const std::string_view key : spare) {
 		if (fits())
 			return true;
 		annotations.erase(std::string(key));

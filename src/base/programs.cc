@@ -89,7 +89,7 @@ bool wait_readable(int fd, const Deadline &deadline)
 /* Waits until the program has ended, and kills it at the deadline, or if it is late already. */
 Status ended(pid_t pid, const Words &words, const Deadline &deadline, bool is_late)
 {
-	/* without the descriptor (Linux before 5.3) nobody knows when it ends */
+	/* Without the descriptor (Linux before 5.3) the wait has no deadline. */
 	const UniqueFd end(deadline ? static_cast<int>(syscall(SYS_pidfd_open, pid, 0)) : -1);
 	is_late = is_late || (end && !wait_readable(end.get(), deadline));
 	if (is_late)
