@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <climits>
-#include <ranges>
 
 namespace slurmkube::codec
 {
@@ -41,9 +40,9 @@ core::PodPhase phase_of(const std::string &text)
 
 bool is_wanted(std::string_view key)
 {
-	const auto marks = std::views::keys(names::k_not_to_evict);
+	const auto is_same = [key](const auto &mark) { return mark.first == key; };
 	return core::is_option_key(key) || key.starts_with(names::k_allocation_prefix) ||
-		std::ranges::find(marks, key) != marks.end();
+		std::ranges::any_of(names::k_not_to_evict, is_same);
 }
 
 /* Room for 16 KiB of node names and less than 2 KiB of the agent's other annotations */
