@@ -59,7 +59,7 @@ core::Settings settings_of(const Config &config)
 {
 	core::Settings settings;
 	settings.policy.cluster = config.cluster;
-	settings.policy.scheduler_name = config.scheduler_name;
+	settings.policy.scheduler_names = config.scheduler_names();
 	settings.policy.default_partition = config.partition;
 	settings.policy.default_time_limit_minutes = config.default_time_limit_minutes;
 	settings.policy.namespaces = config.identity.rules;
@@ -295,7 +295,7 @@ void App::look(Look::Done done)
 
 void App::ask_for_nodes(std::function<void(const std::string &trouble)> done)
 {
-	const kube::WatchOptions nodes = row_of(Kind::nodes).options(config_);
+	const kube::WatchOptions nodes = row_of(Kind::nodes).options(config_).front();
 	look_.list_one(
 		nodes.path + "?limit=1&labelSelector=" + kube::escape_query(nodes.label_selector),
 		std::move(done));

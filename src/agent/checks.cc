@@ -11,7 +11,7 @@ namespace slurmkube::agent
 
 std::string why_nodes_are_unknown(const App &app, const std::string &api_trouble)
 {
-	const kube::Watch *watch = app.sources().watch(Kind::nodes);
+	const kube::WatchGroup *watch = app.sources().watch(Kind::nodes);
 	if (!api_trouble.empty())
 		return "the API server: " + api_trouble;
 	if (!watch || !watch->synced() || !watch->healthy())

@@ -97,7 +97,7 @@ Check files(const App &app)
 		return failed("files",
 			"slurmkubed.yaml was not taken when it was last read again: " +
 				app.file_trouble(),
-			"correct it, then systemctl reload slurmkubed: a restart would fail");
+			"correct it, then systemctl reload slurmkubed, before a restart reads it");
 	std::string trouble;
 	for (const std::string &text : try_credentials(app.config()))
 		trouble += (trouble.empty() ? "" : "; ") + text;
@@ -179,7 +179,7 @@ Check bindings(const App &app)
 Check watch(const App &app, Kind kind, const Findings &found)
 {
 	const char *name = row_of(kind).check_name;
-	const kube::Watch *source = app.sources().watch(kind);
+	const kube::WatchGroup *source = app.sources().watch(kind);
 	if (!source || !source->synced())
 		return failed(name,
 			source && !source->healthy() ? source->trouble()

@@ -10,6 +10,7 @@
 
 #include <sys/un.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <unistd.h>
@@ -31,6 +32,38 @@ constexpr char k_name[] = "a name of letters, digits, '-', '.' and '_'";
 void read_name(Reader &reader, const Yaml &value, std::string &out)
 {
 	(void)reader.text_of(value, k_name_characters, k_name, out);
+}
+
+/* Each alias needs a list and a watch of its own (kube/watch_group.h). */
+constexpr std::size_t k_aliases_most = 7;
+
+void read_aliases(Reader &reader, const Yaml &value, Config &out)
+{
+	if (!reader.text_list(value, k_name_characters, k_name, out.scheduler_aliases))
+		return;
+	if (out.scheduler_aliases.size() > k_aliases_most)
+		reader.fail(value,
+			"has more than " + std::to_string(k_aliases_most) +
+				" names: each costs the API server a watch");
+	if (std::ranges::find(out.scheduler_aliases, "default-scheduler") !=
+		out.scheduler_aliases.end())
+		reader.fail(value,
+			"'default-scheduler': kube-scheduler would bind these pods too. The policy "
+			"'skube manifests --only scheduler-name-policy' gives pods without a name "
+			"scheduler_name instead");
+}
+
+/* A pod would be watched twice. */
+void check_names(Reader &reader, const Yaml &root, const Config &config)
+{
+	std::set<std::string> seen;
+	for (const std::string &name : config.scheduler_names()) {
+		if (!seen.insert(name).second)
+			reader.fail(root.get("scheduler_aliases"),
+				"'" + name +
+					"' stands twice in scheduler_name and scheduler_aliases: "
+					"remove one");
+	}
 }
 
 /* ---- slurm ---- */
@@ -188,6 +221,7 @@ constexpr Key<Config> k_keys[] = {
 	{"cluster", [](Reader &r, const Yaml &v, Config &out) { read_name(r, v, out.cluster); }},
 	{"scheduler_name",
 		[](Reader &r, const Yaml &v, Config &out) { read_name(r, v, out.scheduler_name); }},
+	{"scheduler_aliases", read_aliases},
 	{"kubeconfig",
 		[](Reader &r, const Yaml &v, Config &out) { (void)r.path(v, out.kubeconfig); }},
 	{"slurm",
@@ -257,6 +291,21 @@ std::vector<std::string> config_keys()
 	return names;
 }
 
+std::vector<std::string> Config::scheduler_names() const
+{
+	std::vector<std::string> names{scheduler_name};
+	names.insert(names.end(), scheduler_aliases.begin(), scheduler_aliases.end());
+	return names;
+}
+
+std::string Config::scheduler_names_text() const
+{
+	std::string text = scheduler_name;
+	for (const std::string &alias : scheduler_aliases)
+		text += " or " + alias;
+	return text;
+}
+
 LoadedConfig parse_config(std::string_view text, const std::string &file_name)
 {
 	if (text.size() > k_file_max)
@@ -274,6 +323,7 @@ LoadedConfig parse_config(std::string_view text, const std::string &file_name)
 		reader.fail(root.get("namespaces"),
 			"the rules of 'namespaces' stand under identity.rules now, with "
 			"'namespace' for 'name'");
+	check_names(reader, root, loaded.config);
 	if (loaded.config.plugin_socket == loaded.config.control_socket)
 		reader.fail(root.get("control_socket") ? root.get("control_socket").line() : 1,
 			"plugin_socket and control_socket are the same");

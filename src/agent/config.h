@@ -91,6 +91,8 @@ struct MetricsConfig {
 struct Config {
 	std::string cluster = "kube"; /* name of the Kubernetes cluster; in every marker */
 	std::string scheduler_name = names::k_default_scheduler_name;
+	/* other names that pods may have as well, for example that of an earlier scheduler */
+	std::vector<std::string> scheduler_aliases;
 	std::string kubeconfig; /* path; empty: the service account of the agent's pod */
 	SlurmConfig slurm;
 	std::string partition = "kube";
@@ -107,6 +109,10 @@ struct Config {
 	LogLevel log_level = LogLevel::info;
 	LogFormat log_format = LogFormat::automatic;
 	std::string audit_log; /* path; empty: none */
+
+	/* Name and aliases. A pod must have one of them. */
+	[[nodiscard]] std::vector<std::string> scheduler_names() const;
+	[[nodiscard]] std::string scheduler_names_text() const; /* "slurm or older" */
 	bool operator==(const Config &) const = default;
 };
 

@@ -53,8 +53,8 @@ std::vector<std::string> try_config(const Config &config)
 
 /*
  * These are fixed while the agent runs: names in the markers of live jobs (cluster) and sizes that
- * jobs and nodes were given in a unit (nodes.cpu_unit), the pods that are watched
- * (scheduler_name), connections that are open, and what other threads use (log_format). Other
+ * jobs and nodes were given in a unit (nodes.cpu_unit), the pods that are watched (scheduler_name
+ * and scheduler_aliases), connections that are open, and what other threads use (log_format). Other
  * credentials of the same kubeconfig are taken by Credentials.
  */
 Config reloadable(const Config &running, const Config &fresh)
@@ -62,6 +62,7 @@ Config reloadable(const Config &running, const Config &fresh)
 	Config taken = fresh;
 	taken.cluster = running.cluster;
 	taken.scheduler_name = running.scheduler_name;
+	taken.scheduler_aliases = running.scheduler_aliases;
 	taken.kubeconfig = running.kubeconfig;
 	taken.slurm = running.slurm;
 	taken.plugin_socket = running.plugin_socket;
@@ -77,6 +78,7 @@ std::string keys_for_restart(const Config &running, const Config &fresh)
 	const std::pair<const char *, bool> keys[] = {
 		{"cluster", running.cluster != fresh.cluster},
 		{"scheduler_name", running.scheduler_name != fresh.scheduler_name},
+		{"scheduler_aliases", running.scheduler_aliases != fresh.scheduler_aliases},
 		{"kubeconfig", running.kubeconfig != fresh.kubeconfig},
 		{"slurm", running.slurm != fresh.slurm},
 		{"plugin_socket", running.plugin_socket != fresh.plugin_socket},

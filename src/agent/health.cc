@@ -21,7 +21,7 @@ std::string link_trouble(const App &app)
 std::string watch_trouble(const App &app)
 {
 	for (const Kind kind : {Kind::pods, Kind::foreign_pods, Kind::nodes}) {
-		const kube::Watch *watch = app.sources().watch(kind);
+		const kube::WatchGroup *watch = app.sources().watch(kind);
 		if (!watch || !watch->healthy())
 			return std::string(row_of(kind).list_text) + ": " +
 				(watch ? watch->trouble() : "not started");

@@ -47,7 +47,7 @@ constexpr char k_help[] =
 struct Options {
 	std::string config = slurmkube::names::k_config_file;
 	bool check_only = false;
-	std::string (*print)(const std::string &scheduler_name) = nullptr; /* instead of running */
+	std::string (*print)(const manifests::Site &site) = nullptr; /* instead of running */
 };
 
 enum {
@@ -228,7 +228,7 @@ int run(const agent::Config &config, const std::string &file)
 	}
 	obey_signals(loop, signals.get(), app, file);
 	log_info("slurmkubed %s started cluster=%s scheduler=%s", SLURMKUBE_VERSION,
-		config.cluster.c_str(), config.scheduler_name.c_str());
+		config.cluster.c_str(), config.scheduler_names_text().c_str());
 	tell_systemd(loop);
 	loop.run();
 	(void)sd_notify(0, "STOPPING=1");
@@ -264,8 +264,10 @@ int main(int argc, char **argv)
 	if (!loaded.errors.empty())
 		return EXIT_FAILURE;
 	if (options.print) {
-		(void)fputs(options.print(loaded.config.scheduler_name).c_str(), stdout);
-		return EXIT_SUCCESS;
+		manifests::Site site;
+		site.scheduler_name = loaded.config.scheduler_name;
+		site.scheduler_aliases = loaded.config.scheduler_aliases;
+		return printed(options.print(site));
 	}
 	if (options.check_only)
 		return check_config(options.config, loaded.config);

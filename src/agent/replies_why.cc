@@ -98,7 +98,7 @@ std::string why_of_pod(const App &app, const std::string &pod, const ctl::Peer &
 	if (!entry || !may_see(app, *entry, peer))
 		return ctl::error_reply("no pod " + name_space + "/" +
 			name.substr(0, k_quoted_most) + " with schedulerName " +
-			app.config().scheduler_name +
+			app.config().scheduler_names_text() +
 			" has been seen: kubectl get pod says whether there is one");
 	return reply_with(
 		core::why(app.world(), name_space, name, now()), data_of_pod(app.world(), *entry));
@@ -166,7 +166,8 @@ std::string why_of_owner(const App &app, json_object *owner, const ctl::Peer &pe
 	if (lines.empty())
 		return ctl::error_reply("no pod of " + kind.substr(0, k_quoted_most) + " " +
 			name_space.substr(0, k_quoted_most) + "/" + name.substr(0, k_quoted_most) +
-			" with schedulerName " + app.config().scheduler_name + " has been seen");
+			" with schedulerName " + app.config().scheduler_names_text() +
+			" has been seen");
 	Json data = new_object();
 	put(data.get(), "pods", rows_of(app.world(), pods));
 	return reply_with(lines, std::move(data));

@@ -23,42 +23,48 @@ using Uids = std::set<std::string>;
 
 /* ---- paths and selectors ---- */
 
-kube::WatchOptions pods_of(const Config &config)
+using Options = std::vector<kube::WatchOptions>;
+
+Options pods_of(const Config &config)
 {
-	kube::WatchOptions options;
-	options.path = "/api/v1/pods";
-	options.accept = kube::k_protobuf;
-	options.field_selector = "spec.schedulerName=" + config.scheduler_name;
-	return options;
+	Options all;
+	for (const std::string &name : config.scheduler_names()) {
+		kube::WatchOptions &options = all.emplace_back();
+		options.path = "/api/v1/pods";
+		options.accept = kube::k_protobuf;
+		options.field_selector = "spec.schedulerName=" + name;
+	}
+	return all;
 }
 
 /* Pods of other schedulers use resources of nodes too. One watch covers them; pods that have ended
  * leave it by its selector. */
-kube::WatchOptions foreign_pods_of(const Config &config)
+Options foreign_pods_of(const Config &config)
 {
 	kube::WatchOptions options;
 	options.path = "/api/v1/pods";
 	options.accept = kube::k_protobuf;
-	options.field_selector = "spec.schedulerName!=" + config.scheduler_name +
-		",spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed";
-	return options;
+	options.field_selector = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed";
+	for (const std::string &name : config.scheduler_names())
+		options.field_selector += ",spec.schedulerName!=" + name;
+	return {options};
 }
 
-kube::WatchOptions nodes_of(const Config &config)
+Options nodes_of(const Config &config)
 {
 	kube::WatchOptions options;
 	options.path = "/api/v1/nodes";
 	options.label_selector = config.nodes.selector_key;
 	if (config.nodes.selector_value)
 		options.label_selector += "=" + *config.nodes.selector_value;
-	return options;
+	return {options};
 }
 
-kube::WatchOptions all_of(const char *path)
+Options all_of(const char *path)
 {
 	kube::WatchOptions options;
 	options.path = path;
-	return options;
+	return {options};
 }
 
 /* ---- reports to World ---- */
@@ -255,7 +261,7 @@ const KindRow &row_of(Kind kind)
 
 void Source::start(kube::Client &client, const Config &config)
 {
-	watch_ = std::make_unique<kube::Watch>(client, row_.options(config), *this);
+	watch_ = std::make_unique<kube::WatchGroup>(client, row_.options(config), *this);
 }
 
 void Source::upserted(json_object *object)

@@ -9,7 +9,7 @@
 #define SLURMKUBE_AGENT_SOURCES_H
 
 #include "src/agent/config.h"
-#include "src/agent/kube/watch.h"
+#include "src/agent/kube/watch_group.h"
 #include "src/agent/user_search.h"
 #include "src/core/world/world.h"
 
@@ -18,6 +18,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace slurmkube::agent
 {
@@ -40,7 +41,8 @@ struct KindRow {
 	Wanted wanted = Wanted::always;
 	bool is_listed_again = false; /* when World asks for new lists */
 	bool names_users = false;     /* its annotations name users to look up */
-	kube::WatchOptions (*options)(const Config &config);
+	/* one for each selector */
+	std::vector<kube::WatchOptions> (*options)(const Config &config);
 	Tell seen, gone;
 	void (*listed)(core::World &world, const std::set<std::string> &live_uids, core::Now now);
 };
@@ -63,7 +65,7 @@ class Source final : public kube::WatchSink
 	void start(kube::Client &client, const Config &config);
 	[[nodiscard]] const KindRow &row() const { return row_; }
 	/* nullptr: not started */
-	[[nodiscard]] kube::Watch *watch() const { return watch_.get(); }
+	[[nodiscard]] kube::WatchGroup *watch() const { return watch_.get(); }
 
 	void upserted(json_object *object) override;
 	void deleted(json_object *last_state) override;
@@ -73,7 +75,7 @@ class Source final : public kube::WatchSink
 	const KindRow &row_;
 	const Context &context_;
 	bool is_listed_ = false;
-	std::unique_ptr<kube::Watch> watch_;
+	std::unique_ptr<kube::WatchGroup> watch_;
 };
 
 /* The watches of all kinds. */
@@ -93,7 +95,7 @@ class Sources
 	void start_again(Kind kind) { sources_.at(kind).start(client_, config_); }
 	void list_again();
 	void look_for_users() { user_search_.look_again(); }
-	[[nodiscard]] const kube::Watch *watch(Kind kind) const
+	[[nodiscard]] const kube::WatchGroup *watch(Kind kind) const
 	{
 		return sources_.at(kind).watch();
 	}

@@ -103,7 +103,7 @@ spec:
       resources: [pods/resize]
       scope: "*"
   validations:
-  - expression: oldObject.spec.?schedulerName.orValue('') != '@SCHEDULER@'
+  - expression: "!(oldObject.spec.?schedulerName.orValue('') in ['@SCHEDULER@'@ALIASES@])"
     message: Slurm counts what this pod requests; delete it and create it with other requests
     reason: Forbidden
 ---
@@ -148,7 +148,9 @@ spec:
   - expression: variables.allowed || object.spec.?nodeName.orValue('') == ''
     message: "spec.nodeName: in this namespace Slurm chooses the node; leave it out"
     reason: Forbidden
-  - expression: variables.allowed || object.spec.?schedulerName.orValue('') == '@SCHEDULER@'
+  - expression: |-
+      variables.allowed ||
+      object.spec.?schedulerName.orValue('') in ['@SCHEDULER@'@ALIASES@]
     message: >-
       spec.schedulerName: pods of this namespace run through Slurm;
       write schedulerName: @SCHEDULER@
@@ -183,8 +185,8 @@ spec:
   - name: the-agent
     expression: request.userInfo.username == 'system:serviceaccount:@NAMESPACE@:@ACCOUNT@'
   validations:
-  - expression: oldObject.spec.?schedulerName.orValue('') == '@SCHEDULER@'
-    message: slurmkubed may change and delete pods of the scheduler @SCHEDULER@ only
+  - expression: oldObject.spec.?schedulerName.orValue('') in ['@SCHEDULER@'@ALIASES@]
+    message: slurmkubed may change and delete only pods that Slurm schedules
     reason: Forbidden
 ---
 apiVersion: admissionregistration.k8s.io/v1
@@ -257,15 +259,13 @@ std::string scheduler_name_objects(const Site &site)
 	return fill_in(k_scheduler_name_policy, site);
 }
 
-std::string policies(const std::string &scheduler_name)
+std::string policies(const Site &site)
 {
-	const Site site{.scheduler_name = scheduler_name};
 	return fill_in(k_head, site) + policy_objects(site);
 }
 
-std::string scheduler_name_policy(const std::string &scheduler_name)
+std::string scheduler_name_policy(const Site &site)
 {
-	const Site site{.scheduler_name = scheduler_name};
 	return fill_in(k_scheduler_name_head, site) + scheduler_name_objects(site);
 }
 

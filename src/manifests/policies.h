@@ -24,10 +24,10 @@ std::string scheduler_name_objects(const Site &site);
 
 /* etc/policies.yaml: policy_objects() for the default account, with a comment at the top. The
  * scheduler's name must be one that the reader of the configuration accepts: it is not escaped. */
-std::string policies(const std::string &scheduler_name);
+std::string policies(const Site &site);
 
 /* etc/policy-scheduler-name.yaml, in the same way. */
-std::string scheduler_name_policy(const std::string &scheduler_name);
+std::string scheduler_name_policy(const Site &site);
 
 } // namespace slurmkube::manifests
 

@@ -62,6 +62,12 @@ Status check_site(const Site &site)
 		return Error{Errc::invalid,
 			"scheduler_name '" + site.scheduler_name +
 				"' must be a name of letters, digits, '-', '.' and '_'"};
+	for (const std::string &alias : site.scheduler_aliases) {
+		if (!is_scheduler_name(alias))
+			return Error{Errc::invalid,
+				"scheduler_aliases '" + alias +
+					"' must be a name of letters, digits, '-', '.' and '_'"};
+	}
 	if (!is_dns_label(site.account_namespace))
 		return Error{Errc::invalid,
 			"namespace '" + site.account_namespace +
@@ -76,6 +82,10 @@ Status check_site(const Site &site)
 std::string fill_in(std::string text, const Site &site)
 {
 	replace_all(text, "@SCHEDULER@", site.scheduler_name);
+	std::string aliases;
+	for (const std::string &alias : site.scheduler_aliases)
+		aliases += ", '" + alias + "'";
+	replace_all(text, "@ALIASES@", aliases);
 	replace_all(text, "@NAMESPACE@", site.account_namespace);
 	replace_all(text, "@ACCOUNT@", site.account);
 	return text;

@@ -9,12 +9,14 @@
 #include "src/core/model/names.h"
 
 #include <string>
+#include <vector>
 
 namespace slurmkube::manifests
 {
 
 struct Site {
 	std::string scheduler_name = names::k_default_scheduler_name;
+	std::vector<std::string> scheduler_aliases = {};
 	/* the agent's service account */
 	std::string account_namespace = names::k_agent_namespace;
 	std::string account = names::k_agent_account;
@@ -23,7 +25,8 @@ struct Site {
 /* invalid: a name that the texts cannot take, because they do not escape it. */
 Status check_site(const Site &site);
 
-/* text with the names of the site instead of @SCHEDULER@, @NAMESPACE@ and @ACCOUNT@. */
+/* text with the names of the site instead of @SCHEDULER@, @NAMESPACE@ and @ACCOUNT@, and the
+ * elements that a list of '@SCHEDULER@'@ALIASES@ needs. */
 std::string fill_in(std::string text, const Site &site);
 
 } // namespace slurmkube::manifests

@@ -58,9 +58,9 @@ const yaml_node_t *node_of(yaml_document_t &document, std::string_view key)
 	return nullptr;
 }
 
-} // namespace
-
-Result<std::string> config_value(const std::string &path, const std::string &key)
+/* Calls take with the value of the key, or nullptr if the file does not have it. */
+template <class T, class Take>
+Result<T> with_value(const std::string &path, const std::string &key, const Take &take)
 {
 	const auto text = contents_of(path);
 	if (!text)
@@ -77,10 +77,38 @@ Result<std::string> config_value(const std::string &path, const std::string &key
 			path + ":" + std::to_string(parser.problem_mark.line + 1) +
 				" is not YAML: " + (parser.problem ? parser.problem : "no reason")};
 	const Owned<yaml_document_t, yaml_document_delete> document_end(&document);
-	const yaml_node_t *value = node_of(document, key);
-	if (value && value->type != YAML_SCALAR_NODE)
-		return Error{Errc::invalid, path + ": " + key + " must be one value"};
-	return std::string(scalar(value));
+	return take(document, node_of(document, key));
+}
+
+} // namespace
+
+Result<std::string> config_value(const std::string &path, const std::string &key)
+{
+	return with_value<std::string>(
+		path, key, [&](yaml_document_t &, const yaml_node_t *value) -> Result<std::string> {
+			if (value && value->type != YAML_SCALAR_NODE)
+				return Error{
+					Errc::invalid, path + ": " + key + " must be one value"};
+			return std::string(scalar(value));
+		});
+}
+
+Result<std::vector<std::string>> config_list(const std::string &path, const std::string &key)
+{
+	using List = std::vector<std::string>;
+	return with_value<List>(path, key,
+		[&](yaml_document_t &document, const yaml_node_t *value) -> Result<List> {
+			List list;
+			if (!value)
+				return list;
+			if (value->type != YAML_SEQUENCE_NODE)
+				return Error{Errc::invalid,
+					path + ": " + key + " must be a list, as in [one, two]"};
+			for (const int *item = value->data.sequence.items.start;
+				item < value->data.sequence.items.top; item++)
+				list.emplace_back(scalar(yaml_document_get_node(&document, *item)));
+			return list;
+		});
 }
 
 } // namespace slurmkube::skube

@@ -9,6 +9,7 @@
 #include "src/base/result.h"
 
 #include <string>
+#include <vector>
 
 namespace slurmkube::skube
 {
@@ -16,6 +17,9 @@ namespace slurmkube::skube
 /* The value of a key at the top of the file; empty: the file does not have the key. not_found: no
  * such file. Other errors: the file cannot be read or is not YAML, or the value is not a scalar. */
 Result<std::string> config_value(const std::string &path, const std::string &key);
+
+/* The same for a list of scalars. */
+Result<std::vector<std::string>> config_list(const std::string &path, const std::string &key);
 
 } // namespace slurmkube::skube
 

@@ -13,19 +13,30 @@ namespace slurmkube::skube
 namespace
 {
 
-/* Empty: the site has the default name. Before slurmkubed.yaml is written, every site has. */
-Result<std::string> scheduler_name(const std::string &given)
+Error needs_names(const Error &error)
+{
+	return Error{error.code,
+		error.what +
+			"; its scheduler_name and scheduler_aliases are needed: correct the file, "
+			"or name another with --config"};
+}
+
+/* Before slurmkubed.yaml is written, every site has the default name. */
+Status take_names(const std::string &given, manifests::Site &site)
 {
 	const std::string file = given.empty() ? names::k_config_file : given;
-	auto value = config_value(file, "scheduler_name");
-	if (!value && given.empty() && value.error().code == Errc::not_found)
-		return std::string();
-	if (!value)
-		return Error{value.error().code,
-			value.error().what +
-				"; its scheduler_name is needed: correct the file, or "
-				"name another with --config"};
-	return value;
+	const auto name = config_value(file, "scheduler_name");
+	if (!name && given.empty() && name.error().code == Errc::not_found)
+		return Ok{};
+	if (!name)
+		return needs_names(name.error());
+	const auto aliases = config_list(file, "scheduler_aliases");
+	if (!aliases)
+		return needs_names(aliases.error());
+	if (!name->empty())
+		site.scheduler_name = *name;
+	site.scheduler_aliases = *aliases;
+	return Ok{};
 }
 
 std::vector<std::string> split(const std::string &list)
@@ -70,11 +81,8 @@ Result<std::string> manifests_text(const ManifestOptions &options)
 	auto site = account_site(options.account);
 	if (!site)
 		return site.error();
-	const auto name = scheduler_name(options.config);
-	if (!name)
-		return name.error();
-	if (!name->empty())
-		site->scheduler_name = *name;
+	if (const Status taken = take_names(options.config, *site); !taken)
+		return taken.error();
 	return manifests::manifests(*site, split(options.only));
 }
 

@@ -294,14 +294,19 @@ def _lost_labels(bed):
 # ---- slurmkubed.yaml, credentials and rights ----
 
 
-@mistake("slurmkubed.yaml has a key that does not exist", "files", "bogus", "a restart would fail")
+@mistake(
+    "slurmkubed.yaml has a key that does not exist", "files", "bogus", "before a restart reads it"
+)
 def _bad_key(bed):
     with _reloaded_with(bed, bogus=1):
         yield
 
 
 @mistake(
-    "No rule says who may submit", "files", "identity.rules: there is none", "a restart would fail"
+    "No rule says who may submit",
+    "files",
+    "identity.rules: there is none",
+    "before a restart reads it",
 )
 def _no_rules(bed):
     with _reloaded_with(bed, identity={"rules": []}):
@@ -328,7 +333,7 @@ def _unknown_user(bed):
     "The kubeconfig that slurmkubed.yaml names does not exist",
     "files",
     "nowhere",
-    "a restart would fail",
+    "before a restart reads it",
 )
 def _no_kubeconfig(bed):
     with _reloaded_with(bed, kubeconfig=f"{bed.dir}/nowhere"):

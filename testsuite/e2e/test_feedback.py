@@ -342,7 +342,9 @@ def test_a_file_with_an_error_is_not_taken(bed):
     ):
         line = _reload(bed, bad, "configuration not taken")
         assert (
-            not line["ok"] and part in line["text"] and "a restart would fail" in line["remedy"]
+            not line["ok"]
+            and part in line["text"]
+            and "before a restart reads it" in line["remedy"]
         ), line
     bed.kube.create(pod("as-before", kwok={"run": "50ms"}))
     bed.kube.wait_phase("as-before", "Succeeded")

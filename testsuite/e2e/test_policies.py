@@ -366,7 +366,7 @@ def test_the_agents_account_touches_only_its_own_pods(bed):
     """With a stolen token nobody can delete a pod of another scheduler or write its status."""
     bed.kube.create(_pod("foreign", scheduler="other"))
     bed.kube.create(_pod("too-large", cpu=100))
-    agent, why = bed.plane.client("agent"), "pods of the scheduler slurm only"
+    agent, why = bed.plane.client("agent"), "only pods that Slurm schedules"
     _forbidden(lambda: agent.delete("Pod", "foreign"), why)
     _forbidden(lambda: agent.patch("Pod", "foreign", {"status": {"message": "x"}}, "status"), why)
     agent.delete("Pod", "too-large")

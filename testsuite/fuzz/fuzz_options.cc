@@ -26,7 +26,7 @@ void check_annotation(Input input)
 	const std::string key =
 		line.find('/') == std::string::npos ? "slurm-kube.io/" + line : line;
 	pod.annotations[key] = input.rest();
-	const core::Policy policy{.scheduler_name = "slurm",
+	const core::Policy policy{.scheduler_names = {"slurm"},
 		.namespaces = {{"a", 1000, 1000, {"acct", "other"}, {"kube", "gpu"}, {"normal"}}}};
 	const auto spec = core::translate(pod, policy, 1);
 	MUST(says_why(spec));

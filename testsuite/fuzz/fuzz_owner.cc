@@ -53,8 +53,8 @@ core::Pod pod_of(const core::Owner &owner)
 void check_grouping(const core::Owner &owner)
 {
 	const std::optional<core::Owner> answer = owner;
-	const auto grouping = core::group_of(
-		pod_of(owner), [&](const core::OwnerId &, const std::string &) { return &answer; });
+	const auto grouping = core::group_of(pod_of(owner), {"slurm"},
+		[&](const core::OwnerId &, const std::string &) { return &answer; });
 	MUST(says_why(grouping));
 	if (!grouping)
 		return;

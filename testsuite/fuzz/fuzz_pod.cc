@@ -26,7 +26,7 @@ __extension__ using Wide = __int128;
 const core::Policy &policy()
 {
 	static const core::Policy one = {
-		.scheduler_name = "slurm",
+		.scheduler_names = {"slurm"},
 		.namespaces = {{"a", 1000, 1000, {"acct", "other"}, {"kube", "gpu"}, {"normal"}},
 			{"*", 1001, 1001, {}, {}, {}}},
 	};

@@ -53,6 +53,7 @@ std::string source_file(const std::string &path)
 constexpr char k_full[] = R"(
 cluster: main
 scheduler_name: slurm-a
+scheduler_aliases: [older, oldest]
 kubeconfig: /etc/kube.conf
 slurm:
   workers: 8
@@ -114,6 +115,7 @@ void every_key_is_read()
 	Config wanted;
 	wanted.cluster = "main";
 	wanted.scheduler_name = "slurm-a";
+	wanted.scheduler_aliases = {"older", "oldest"};
 	wanted.kubeconfig = "/etc/kube.conf";
 	wanted.slurm.workers = 8;
 	wanted.partition = "pods";
@@ -172,8 +174,8 @@ void nothing_means_defaults()
 void unknown_keys_name_line_and_choices()
 {
 	CHECK_EQUAL(error_of("cluster: a\nclutser: b\n"),
-		"f:2: 'clutser' is not a key here; known are cluster, scheduler_name, kubeconfig, "
-		"slurm, partition, plugin_socket, "
+		"f:2: 'clutser' is not a key here; known are cluster, scheduler_name, "
+		"scheduler_aliases, kubeconfig, slurm, partition, plugin_socket, "
 		"control_socket, nodes, gres, identity, priority_classes, limits, "
 		"metrics, default_time_limit_minutes, log_level, log_format, audit_log");
 	CHECK_EQUAL(error_of("slurm:\n  worker: 1\n"),
@@ -201,6 +203,21 @@ void wrong_values_are_refused()
 		{"slurm: {workers: 99999999999999999999}",
 			"f:1: slurm.workers: '99999999999999999999' is not a number from 1 to 8"},
 		{"slurm: {workers: }", "f:1: slurm.workers: '' is not a number from 1 to 8"},
+		{"scheduler_aliases: a",
+			"f:1: scheduler_aliases: must be a list, as in [one, two]"},
+		{"scheduler_aliases: [a/b]",
+			"f:1: scheduler_aliases: 'a/b' is not a name of letters, digits, '-', '.' "
+			"and '_'"},
+		{"scheduler_name: a\nscheduler_aliases: [b, a]",
+			"f:2: 'a' stands twice in scheduler_name and scheduler_aliases: remove "
+			"one"},
+		{"scheduler_aliases: [a, b, c, d, e, f, g, h]",
+			"f:1: scheduler_aliases: has more than 7 names: each costs the API server "
+			"a watch"},
+		{"scheduler_aliases: [default-scheduler]",
+			"f:1: scheduler_aliases: 'default-scheduler': kube-scheduler would bind "
+			"these pods too. The policy 'skube manifests --only "
+			"scheduler-name-policy' gives pods without a name scheduler_name instead"},
 		{"slurm: 4", "f:1: slurm: must be a mapping (key: value lines)"},
 		{"slurm:\n  conf: /nonexistent/slurm.conf",
 			"f:2: slurm.conf: '/nonexistent/slurm.conf' cannot be read: No such file "
@@ -482,6 +499,7 @@ void the_example_shows_every_key_and_its_default()
 		std::exchange(all.config.metrics.tls_cert_file, ""), "/etc/slurm-kube/metrics.crt");
 	CHECK_EQUAL(
 		std::exchange(all.config.metrics.tls_key_file, ""), "/etc/slurm-kube/metrics.key");
+	CHECK_EQUAL(std::exchange(all.config.scheduler_aliases, {}).size(), 1U);
 	CHECK(all.config == Config());
 }
 

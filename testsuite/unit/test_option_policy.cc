@@ -130,11 +130,11 @@ void the_installed_policies_are_for_the_default_name()
 	const auto file = installed("policies.yaml"),
 		   filling = installed("policy-scheduler-name.yaml");
 	REQUIRE(file.ok() && filling.ok());
-	CHECK_EQUAL(*file == policies(names::k_default_scheduler_name)
+	CHECK_EQUAL(*file == policies({})
 			? ""
 			: "etc/policies.yaml is old: run contribs/generate-manifests",
 		"");
-	CHECK_EQUAL(*filling == scheduler_name_policy(names::k_default_scheduler_name)
+	CHECK_EQUAL(*filling == scheduler_name_policy({})
 			? ""
 			: "etc/policy-scheduler-name.yaml is old: run "
 			  "contribs/generate-manifests",
@@ -145,12 +145,13 @@ void the_installed_policies_are_for_the_default_name()
  * and the messages to users. */
 void policies_have_the_name_that_is_configured()
 {
-	const std::string all = policies("hpc"), filling = scheduler_name_policy("hpc");
-	for (const auto &[part, times] :
-		std::initializer_list<std::pair<const char *, std::size_t>>{
-			{"schedulerName.orValue('') != 'hpc'\n", 1},
-			{"schedulerName.orValue('') == 'hpc'\n", 2},
-			{"write schedulerName: hpc\n", 1}})
+	const Site site{.scheduler_name = "hpc", .scheduler_aliases = {"old", "older"}};
+	const std::string all = policies(site), filling = scheduler_name_policy(site);
+	for (const auto &[part,
+		     times] : std::initializer_list<std::pair<const char *, std::size_t>>{
+		     {"!(oldObject.spec.?schedulerName.orValue('') in ['hpc', 'old', 'older'])", 1},
+		     {".spec.?schedulerName.orValue('') in ['hpc', 'old', 'older']\n", 2},
+		     {"write schedulerName: hpc\n", 1}})
 		CHECK_EQUAL(count(all, part), times);
 	CHECK_EQUAL(count(filling, "Object.spec{schedulerName: 'hpc'}"), 1U);
 	for (const std::string &text : {all, filling})

@@ -27,15 +27,32 @@ void pods_are_ours_or_others()
 {
 	Config config;
 	config.scheduler_name = "mine";
-	const kube::WatchOptions ours = row_of(Kind::pods).options(config);
-	const kube::WatchOptions others = row_of(Kind::foreign_pods).options(config);
+	const kube::WatchOptions ours = row_of(Kind::pods).options(config).at(0);
+	const kube::WatchOptions others = row_of(Kind::foreign_pods).options(config).at(0);
 	CHECK_EQUAL(ours.path, "/api/v1/pods");
 	CHECK_EQUAL(others.path, ours.path);
 	CHECK_EQUAL(ours.field_selector, "spec.schedulerName=mine");
 	CHECK_EQUAL(others.field_selector,
-		"spec.schedulerName!=mine,spec.nodeName!=,"
-		"status.phase!=Succeeded,status.phase!=Failed");
+		"spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed,"
+		"spec.schedulerName!=mine");
 	CHECK(ours.accept == kube::k_protobuf && others.accept == kube::k_protobuf);
+}
+
+void pods_may_have_other_names()
+{
+	Config config;
+	config.scheduler_name = "mine";
+	config.scheduler_aliases = {"a", "b"};
+	std::string ours;
+	for (const kube::WatchOptions &one : row_of(Kind::pods).options(config))
+		ours += one.path + " " + one.field_selector + ";";
+	CHECK_EQUAL(ours,
+		"/api/v1/pods spec.schedulerName=mine;/api/v1/pods spec.schedulerName=a;"
+		"/api/v1/pods spec.schedulerName=b;");
+	const auto others = row_of(Kind::foreign_pods).options(config);
+	CHECK_EQUAL(others.size(), 1U);
+	CHECK(others.at(0).field_selector.ends_with(
+		",spec.schedulerName!=mine,spec.schedulerName!=a,spec.schedulerName!=b"));
 }
 
 void nodes_are_those_with_the_label()
@@ -43,9 +60,9 @@ void nodes_are_those_with_the_label()
 	Config config;
 	config.nodes.selector_key = "a/b";
 	config.nodes.selector_value = std::nullopt;
-	CHECK_EQUAL(row_of(Kind::nodes).options(config).label_selector, "a/b");
+	CHECK_EQUAL(row_of(Kind::nodes).options(config).at(0).label_selector, "a/b");
 	config.nodes.selector_value = "c";
-	CHECK_EQUAL(row_of(Kind::nodes).options(config).label_selector, "a/b=c");
+	CHECK_EQUAL(row_of(Kind::nodes).options(config).at(0).label_selector, "a/b=c");
 }
 
 /* Because World trusts pods and nodes again only after a complete new list. */
@@ -96,6 +113,7 @@ int main()
 		{
 			TEST(each_kind_has_its_row),
 			TEST(pods_are_ours_or_others),
+			TEST(pods_may_have_other_names),
 			TEST(nodes_are_those_with_the_label),
 			TEST(lists_of_pods_and_nodes_are_made_again),
 			TEST(claims_are_watched_when_wanted),

@@ -81,7 +81,7 @@ void markers_and_rules_of_identity_stay()
 	s.world.observe(ClusterSeen{"cluster-uid"});
 	Settings fresh = PlaceStage::settings();
 	fresh.policy.cluster = "other";
-	fresh.policy.scheduler_name = "other";
+	fresh.policy.scheduler_names = {"other"};
 	fresh.policy.cpu_unit = fresh.nodes.cpu_unit = 100;
 	fresh.policy.namespaces.clear();
 	s.world.observe(SettingsSet{fresh}, s.now);
@@ -91,7 +91,7 @@ void markers_and_rules_of_identity_stay()
 	CHECK_EQUAL(spec.marker.cluster_uid, "cluster-uid");
 	CHECK_EQUAL(spec.cpus, 1U);
 	CHECK_EQUAL(spec.user_id, 1U);
-	CHECK(s.world.state().settings.policy.scheduler_name != "other");
+	CHECK(s.world.state().settings.policy.scheduler_names.empty());
 }
 
 void what_waits_or_runs_keeps_its_job()

@@ -31,6 +31,8 @@ libagent_la_SOURCES += \
 	%D%/transfer.h \
 	%D%/watch.cc \
 	%D%/watch.h \
+	%D%/watch_group.cc \
+	%D%/watch_group.h \
 	%D%/writes.cc \
 	%D%/writes.h \
 	%D%/yaml_text.cc \

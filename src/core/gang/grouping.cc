@@ -30,13 +30,14 @@ std::optional<bool> wish(const Options &options, const char *option = k_gang_opt
 	return found->second != "false" && found->second != "no" && found->second != "0";
 }
 
-bool takes_part(const Role &role, const std::string &scheduler_name)
+bool takes_part(const Role &role, const std::vector<std::string> &scheduler_names)
 {
 	if (!role.pod_template)
 		return true;
-	const std::string &other = role.pod_template->scheduler_name;
-	const bool is_other = !other.empty() && other != "default-scheduler" &&
-		!scheduler_name.empty() && other != scheduler_name;
+	const std::string &name = role.pod_template->scheduler_name;
+	const bool is_other = !name.empty() && name != "default-scheduler" &&
+		!scheduler_names.empty() &&
+		std::ranges::find(scheduler_names, name) == scheduler_names.end();
 	return !is_other && wish(role.pod_template->annotations) != false;
 }
 
@@ -111,12 +112,13 @@ std::size_t component_of(const std::vector<ComponentRoles> &components, const st
 	return found == components.end() ? 0 : static_cast<std::size_t>(found - components.begin());
 }
 
-Result<Grouping> gang_of(const Pod &pod, const Owner &owner, Options inherited)
+Result<Grouping> gang_of(const Pod &pod, const std::vector<std::string> &scheduler_names,
+	const Owner &owner, Options inherited)
 {
 	PodRole place = pod_role_of(pod, owner);
 	InGang in;
 	const std::vector<Role> roles =
-		roles_of_stage(owner, stage_of(owner, place.role), pod.scheduler_name);
+		roles_of_stage(owner, stage_of(owner, place.role), scheduler_names);
 	in.owner = owner.id;
 	in.minimum = owner.minimum;
 	if (std::max<std::uint64_t>(pods_of(roles), in.minimum) > k_gang_pods_max)
@@ -207,11 +209,11 @@ bool may_be_member(const Pod &pod, const std::string &key, const GangId &gang)
 }
 
 std::vector<Role> roles_of_stage(
-	const Owner &owner, std::uint32_t stage, const std::string &scheduler_name)
+	const Owner &owner, std::uint32_t stage, const std::vector<std::string> &scheduler_names)
 {
 	std::vector<Role> roles;
 	std::ranges::copy_if(owner.roles, std::back_inserter(roles), [&](const Role &role) {
-		return role.stage == stage && takes_part(role, scheduler_name);
+		return role.stage == stage && takes_part(role, scheduler_names);
 	});
 	return roles;
 }
@@ -246,7 +248,8 @@ std::optional<std::uint32_t> rank_at(
 namespace
 {
 
-Result<Grouping> group_by_chain(const Pod &pod, const Chain &chain, const OwnerLookup &lookup)
+Result<Grouping> group_by_chain(const Pod &pod, const std::vector<std::string> &scheduler_names,
+	const Chain &chain, const OwnerLookup &lookup)
 {
 	Options options = inherited_from(chain.owners);
 	const std::optional<bool> own = wish(pod.annotations), wanted = own ? own : wish(options);
@@ -261,20 +264,22 @@ Result<Grouping> group_by_chain(const Pod &pod, const Chain &chain, const OwnerL
 		if (!answer->has_value() || !(*answer)->starts_together)
 			continue;
 		options.insert((*answer)->annotations.begin(), (*answer)->annotations.end());
-		return gang_of(pod, **answer, std::move(options));
+		return gang_of(pod, scheduler_names, **answer, std::move(options));
 	}
 	const Owner *owner = topmost_gang(chain.owners, wanted == true);
-	return owner ? gang_of(pod, *owner, std::move(options)) : alone(std::move(options));
+	return owner ? gang_of(pod, scheduler_names, *owner, std::move(options))
+		     : alone(std::move(options));
 }
 
 } // namespace
 
-Result<Grouping> group_of(const Pod &pod, const OwnerLookup &lookup)
+Result<Grouping> group_of(
+	const Pod &pod, const std::vector<std::string> &scheduler_names, const OwnerLookup &lookup)
 {
 	const Chain chain = chain_of(pod, lookup);
 	if (chain.missing)
 		return asking(*chain.missing);
-	auto grouping = group_by_chain(pod, chain, lookup);
+	auto grouping = group_by_chain(pod, scheduler_names, chain, lookup);
 	std::int64_t deadline = 0;
 	for (const Owner *owner : chain.owners)
 		deadline = earlier_deadline(deadline, owner->deadline_seconds);

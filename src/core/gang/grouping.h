@@ -76,9 +76,10 @@ struct NeedsOwner {
 };
 using Grouping = std::variant<Alone, InGang, NeedsOwner>;
 
-/* invalid: more than k_gang_pods_max pods would start together; the text is shown to the pod's
- * owner. */
-Result<Grouping> group_of(const Pod &pod, const OwnerLookup &lookup);
+/* scheduler_names: ours, see roles_of_stage(). invalid: more than k_gang_pods_max pods would start
+ * together; the text is shown to the pod's owner. */
+Result<Grouping> group_of(
+	const Pod &pod, const std::vector<std::string> &scheduler_names, const OwnerLookup &lookup);
 
 /*
  * Whether a pod that World does not know may belong to the gang. A bound pod may if the annotations
@@ -90,9 +91,9 @@ bool may_be_member(const Pod &pod, const std::string &key, const GangId &gang);
 /* The roles of that stage, which start together. Left out are roles whose template has the
  * annotation slurm-kube.io/gang: "false" or names another scheduler than ours. A template that
  * names no scheduler, or Kubernetes' default one, counts as ours, because an admission policy may
- * set the name on its pods. */
+ * set the name on its pods. scheduler_names: ours; empty: all are. */
 std::vector<Role> roles_of_stage(
-	const Owner &owner, std::uint32_t stage, const std::string &scheduler_name);
+	const Owner &owner, std::uint32_t stage, const std::vector<std::string> &scheduler_names);
 
 /* Ranks in the order of the roles, and by index within a role; at most k_gang_pods_max. */
 std::vector<Rank> ranks_of(const std::vector<Role> &roles);

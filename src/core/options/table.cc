@@ -543,8 +543,9 @@ constexpr Option k_options[] = {
 		.fixed = true},
 	{.name = "mem-per-node",
 		.takes = "QUANTITY",
-		.meaning = "Memory for the pod, if it needs more than it requests. Rounded up to "
-			   "MiB. sbatch --mem has Slurm's units.",
+		.meaning = "Memory for the pod, if it needs more than it requests: a quantity of "
+			   "Kubernetes, as in 4Gi, rounded up to MiB. In slurm-kube.io/sbatch, "
+			   "--mem has Slurm's units.",
 		.apply = memory,
 		.sbatch = "mem",
 		.apply_sbatch = slurm_memory,
@@ -662,8 +663,9 @@ constexpr Option k_options[] = {
 	{.name = "timelimit",
 		.takes = "MINUTES, [D-]HH:MM:SS or UNLIMITED",
 		.meaning = "Maximum run time of the job. Default: activeDeadlineSeconds, "
-			   "otherwise default_time_limit_minutes, otherwise the limit of the "
-			   "partition. The alias sunk.coreweave.com/timeout is in seconds.",
+			   "otherwise default_time_limit_minutes, otherwise the default time "
+			   "limit of the partition. The alias sunk.coreweave.com/timeout is in "
+			   "seconds.",
 		.apply = time_limit,
 		.sbatch = "time",
 		.letter = 't',

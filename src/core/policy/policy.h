@@ -28,7 +28,7 @@ struct PriorityClassRule {
 struct Policy {
 	std::string cluster = "kube";
 	std::string cluster_uid = {}; /* uid of the namespace kube-system, kept by World */
-	std::string scheduler_name;
+	std::vector<std::string> scheduler_names; /* of the pods that Slurm schedules */
 	std::string default_partition = "kube";
 	std::uint32_t default_time_limit_minutes = 0; /* 0: the partition's */
 	/* thousandths of a CPU that Slurm counts as one on external nodes */

@@ -123,7 +123,7 @@ void World::roles_changed(const OwnerId &id, const Owner &owner)
 			key.text.starts_with(owner.uid))
 			take_component(key, gang,
 				components_of(roles_of_stage(owner, gang.roles.front().stage,
-					state_.settings.policy.scheduler_name)));
+					state_.settings.policy.scheduler_names)));
 	}
 }
 

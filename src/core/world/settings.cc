@@ -17,7 +17,7 @@ void keep_fixed(Settings &fresh, Settings &before)
 	fresh.nodes.cpu_unit = fresh.policy.cpu_unit = before.policy.cpu_unit;
 	fresh.policy.cluster = std::move(before.policy.cluster);
 	fresh.policy.cluster_uid = std::move(before.policy.cluster_uid);
-	fresh.policy.scheduler_name = std::move(before.policy.scheduler_name);
+	fresh.policy.scheduler_names = std::move(before.policy.scheduler_names);
 	fresh.policy.namespaces = std::move(before.policy.namespaces);
 	fresh.policy.min_uid = before.policy.min_uid;
 	fresh.policy.identity_facts = std::move(before.policy.identity_facts);

@@ -11,7 +11,7 @@
  */
 #include "src/agent/kube/client.h"
 #include "src/agent/kube/credentials.h"
-#include "src/agent/kube/watch.h"
+#include "src/agent/kube/watch_group.h"
 #include "src/agent/kube/writes.h"
 #include "src/base/log.h"
 #include "src/codec/frames.h"
@@ -79,8 +79,8 @@ Done printing(std::int64_t id)
 class PrintedWatch : public WatchSink
 {
       public:
-	PrintedWatch(Client &client, std::string name, WatchOptions options)
-	    : name_(std::move(name)), watch_(client, std::move(options), *this)
+	PrintedWatch(Client &client, std::string name, const std::vector<WatchOptions> &options)
+	    : name_(std::move(name)), watch_(client, options, *this)
 	{
 	}
 	void upserted(json_object *object) override
@@ -109,7 +109,7 @@ class PrintedWatch : public WatchSink
 	}
 	void describe(json_object *into) const
 	{
-		const WatchCounters &c = watch_.counters();
+		const WatchCounters c = watch_.counters();
 		put(into, "synced", watch_.synced());
 		put(into, "trouble", watch_.trouble());
 		put(into, "lists", c.lists);
@@ -140,7 +140,7 @@ class PrintedWatch : public WatchSink
 	}
 	std::string name_;
 	std::map<std::string, core::Pod> pods_; /* as in their latest event, by uid */
-	Watch watch_;
+	WatchGroup watch_;
 };
 
 class Probe
@@ -335,7 +335,13 @@ class Probe
 		options.least_timeout = options.longest_timeout =
 			std::chrono::seconds(get_int(o, "timeout", 300));
 		const std::string name = get_string(o, "name");
-		watches_[name] = std::make_unique<PrintedWatch>(client_, name, std::move(options));
+		std::vector<WatchOptions> all{options};
+		for (const char *key : {"fields_2", "fields_3"}) {
+			options.field_selector = get_string(o, key);
+			if (!options.field_selector.empty())
+				all.push_back(options);
+		}
+		watches_[name] = std::make_unique<PrintedWatch>(client_, name, all);
 		print(answer(id, Status(Ok{})));
 	}
 

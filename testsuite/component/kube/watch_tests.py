@@ -93,6 +93,55 @@ def a_watch_lists_again_when_it_is_told_to(bed):
     equal(probe("counters", name="pods")["errors"], 0)
 
 
+def lists_of(probe, watch):
+    return [event["uids"] for event in probe.heard.get(watch, []) if event["event"] == "listed"]
+
+
+@test
+def several_selectors_are_one_watch(bed):
+    """A list of one selector never makes the objects of another look deleted."""
+    names = ["slurm", "older", "oldest"]
+    uids = {
+        name: bed.api.pod(f"of-{name}", schedulerName=name)["metadata"]["uid"] for name in names
+    }
+    bed.api.pod("of-another", schedulerName="another")
+    probe = bed.probe(bed.proxied)
+    probe(
+        "watch",
+        name="pods",
+        fields=OURS,
+        fields_2="spec.schedulerName=older",
+        fields_3="spec.schedulerName=oldest",
+    )
+    wait_for("the list", lambda: lists_of(probe, "pods"))
+    equal(lists_of(probe, "pods"), [sorted(uids.values())])
+    late = bed.api.pod("late", schedulerName="older")["metadata"]["uid"]
+    wait_for("an event", lambda: late in probe.live("pods"))
+    bed.proxy.refusing = True
+    bed.proxy.cut()
+    equal(bed.api.delete("of-oldest")[0], 200)
+    wait_for("trouble", lambda: probe("counters", name="pods")["trouble"])
+    bed.proxy.refusing = False
+    live = {uids["slurm"], uids["older"], late}
+    wait_for("the deletion", lambda: set(probe.live("pods")) == live)
+    wait_for("no trouble", lambda: not probe("counters", name="pods")["trouble"])
+    probe("list_again", name="pods")
+    wait_for("one list of all", lambda: len(lists_of(probe, "pods")) == 2)
+    equal((lists_of(probe, "pods")[1], probe("counters", name="pods")["lists"]), (sorted(live), 6))
+
+
+@test
+def a_selector_that_cannot_be_listed_holds_up_the_list(bed):
+    """Otherwise its objects would look deleted."""
+    bed.api.pod("seen")
+    probe = bed.probe()
+    probe("watch", name="pods", fields=OURS, fields_2="spec.nothing=x")
+    wait_for("trouble", lambda: "spec.nothing" in probe("counters", name="pods")["trouble"])
+    wait_for("the pod", lambda: probe.live("pods"))
+    wait_for("its list", lambda: probe("counters", name="pods")["lists"] == 1)
+    equal((lists_of(probe, "pods"), probe("counters", name="pods")["synced"]), ([], False))
+
+
 @test
 def pods_are_found_whoever_schedules_them(bed):
     make_pods(bed, "crowd", 600)  # three pages

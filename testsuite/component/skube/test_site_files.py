@@ -152,10 +152,11 @@ def test_manifests():
             "the dashboard is in the ConfigMap",
             "".join(f"    {line}" for line in file) in all_of_them.stdout,
         )
-    named = printed("--account", "ops/agent", text="scheduler_name: hpc\n").stdout
+    text = "scheduler_name: hpc\nscheduler_aliases: [old]\n"
+    named = printed("--account", "ops/agent", text=text).stdout
     check(
         "scheduler and account are those of the site",
-        named.count("'hpc'") == 3
+        named.count("'hpc', 'old']") == 3
         and named.count("system:serviceaccount:ops:agent'") == 2
         and "'slurm'" not in named
         and '"slurmkubed"' not in named
@@ -190,6 +191,8 @@ def test_manifests():
     for text, said in (
         ("scheduler_name: 'a b'\n", "scheduler_name 'a b' must be a name of letters"),
         ("scheduler_name: [a]\n", f"{config}: scheduler_name must be one value"),
+        ("scheduler_aliases: a\n", f"{config}: scheduler_aliases must be a list, as in [one, two]"),
+        ("scheduler_aliases: [a b]\n", "scheduler_aliases 'a b' must be a name of letters"),
         ("a: [\n", "is not YAML"),
     ):
         wrong = printed(text=text)

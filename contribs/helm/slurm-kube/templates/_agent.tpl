@@ -4,7 +4,7 @@
      the host's directory. */}}
 {{- define "slurm-kube.config" -}}
 {{- $config := deepCopy .Values.agent.config -}}
-{{- range $key := list "scheduler_name" "kubeconfig" -}}
+{{- range $key := list "scheduler_name" "scheduler_aliases" "kubeconfig" -}}
 {{- if hasKey $config $key -}}
 {{- fail (printf "agent.config.%s: the chart sets it; remove the key" $key) -}}
 {{- end -}}
@@ -14,6 +14,7 @@
 {{- end -}}
 {{- $nodes := dict "nodes" (dict "selector" .Values.label) -}}
 {{- $config = mustMergeOverwrite $config $nodes -}}
+{{- $config = set $config "scheduler_aliases" .Values.schedulerAliases -}}
 {{- toYaml (set $config "scheduler_name" .Values.schedulerName) -}}
 {{- end -}}
 
