@@ -107,11 +107,8 @@ void Oracle::check_running(const PodTruth &pod, const std::vector<const JobTruth
 			pod.api.annotations.contains("slurm-kube.io/no-such-option")))
 		return; /* the agent submits no job for it */
 	const auto node = slurm_.state.nodes.find(name);
-	if (node == slurm_.state.nodes.end() ||
-		(pod.binder == Binder::foreigner && !pod.gang.empty()))
-		/* the node is not in Slurm, or a gang member bound by another client counts for
-		 * its rank */
-		return;
+	if (node == slurm_.state.nodes.end())
+		return; /* the node is not in Slurm */
 	if (live.empty()) {
 		if (!node->second.down)
 			stage_.violated("end no job",

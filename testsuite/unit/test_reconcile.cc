@@ -274,6 +274,17 @@ void a_running_pod_gets_a_new_job_on_its_node_when_its_job_is_lost()
 	CHECK_EQUAL(text_of(reconcile(scene.facts)), "");
 	scene.facts.missing_long = true;
 	CHECK_EQUAL(text_of(reconcile(scene.facts)), "submit@n1");
+	scene.spec->options.hold = true;
+	scene.spec->options.begin = 9;
+	scene.spec->options.dependency = "afterok:1";
+	scene.spec->options.constraints = "gone";
+	const auto actions = reconcile(scene.facts);
+	const auto *submit = std::get_if<Submit>(&actions.at(0).action);
+	REQUIRE(submit);
+	CHECK(submit->spec.priority > 4'000'000'000U); /* the pod holds the node already */
+	CHECK(!submit->spec.options.hold && submit->spec.options.begin == 0 &&
+		submit->spec.options.dependency.empty() &&
+		submit->spec.options.constraints.empty());
 	scene.spec = Error{Errc::invalid, "not any more"};
 	CHECK_EQUAL(text_of(reconcile(scene.facts)), ""); /* never killed on doubt */
 }

@@ -153,6 +153,37 @@ void a_member_bound_by_somebody_else_does_not_go_with_the_job()
 		CHECK_EQUAL(uid.text, "u1");
 }
 
+/* For example by slurm-bridge, which starts pods of a Job one after the other. */
+void members_bound_by_another_scheduler_get_jobs_of_their_own()
+{
+	GangStage s(4);
+	for (std::uint32_t rank : {0U, 1U}) {
+		Pod theirs = s.pod(rank);
+		theirs.node_name = "n1";
+		theirs.phase = PodPhase::running;
+		s.world.observe(core::PodSeen{theirs}, s.now);
+	}
+	(void)s.take();
+	s.pass(11 * k_second);
+	std::string submitted;
+	for (const auto &[key, submit] : only<Submit>(s.take()))
+		submitted += key.text + "@" + submit.spec.required_node + "x" +
+			std::to_string(submit.spec.tasks) + " ";
+	CHECK_EQUAL(submitted, "u0@n1x1 u1@n1x1 ");
+	s.world.observe(core::PodSeen{s.pod(2)}, s.now);
+	s.world.observe(core::PodSeen{s.pod(3)}, s.now);
+	for (const auto &[key, submit] : only<Submit>(s.take()))
+		submitted += key.text + " ";
+	CHECK_EQUAL(submitted, "u0@n1x1 u1@n1x1 train-uid ");
+	s.world.answer(
+		core::SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, s.now);
+	s.world.observe(core::JobSeen{s.running(nodes({{"n2", 8}}))}, s.now);
+	std::string bound_pods;
+	for (const auto &[uid, bind] : only<Bind>(s.take()))
+		bound_pods += uid.text + "@" + bind.node + " ";
+	CHECK_EQUAL(bound_pods, "u2@n2 u3@n2 ");
+}
+
 void a_clock_of_a_time_without_a_link_stops_with_the_link()
 {
 	GangStage s(1);
@@ -201,6 +232,7 @@ int main()
 			TEST(a_readopted_gang_has_the_result_of_its_pods_after_a_restart),
 			TEST(a_member_bound_by_somebody_else_has_no_start_limit),
 			TEST(a_member_bound_by_somebody_else_does_not_go_with_the_job),
+			TEST(members_bound_by_another_scheduler_get_jobs_of_their_own),
 			TEST(a_clock_of_a_time_without_a_link_stops_with_the_link),
 			TEST(a_pod_whose_rank_is_still_taken_says_so)});
 }

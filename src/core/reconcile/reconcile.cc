@@ -14,11 +14,14 @@ namespace slurmkube::core
 namespace
 {
 
+/* Above what Slurm computes; NO_VAL and INFINITE are greater (slurm.h). */
+constexpr std::uint32_t k_first_priority = 4'294'967'000;
+
 /* ---- without a job ---- */
 
 /* Slurm does not start a job that requires a node which it excludes. So required nodes are not
  * excluded; waiting pods of the job are judged again before they are bound. */
-void pin(const ComponentFacts &f, JobSpec &spec)
+void pin_nodes(const ComponentFacts &f, JobSpec &spec)
 {
 	spec.required_node = f.pinned;
 	std::erase_if(spec.excluded_nodes, [&](const std::string &node) {
@@ -28,6 +31,18 @@ void pin(const ComponentFacts &f, JobSpec &spec)
 		if (!std::ranges::binary_search(spec.excluded_nodes, node))
 			spec.required_node += "," + node;
 	}
+}
+
+/* The pods run and hold their nodes, so Slurm has to count them before it starts others there, and
+ * wishes about the start and the place come too late. */
+void start_first(JobSpec &spec)
+{
+	spec.priority = k_first_priority;
+	spec.options.hold = false;
+	spec.options.begin = 0;
+	spec.options.dependency.clear();
+	spec.options.constraints.clear();
+	spec.options.prefer.clear();
 }
 
 /* Pods that were created later than that have not waited as long. */
@@ -58,7 +73,8 @@ RankActions without_job(const ComponentFacts &f)
 	if (!f.missing_long || !f.submit_due || f.waits_for || !f.spec || !f.spec->ok())
 		return {};
 	JobSpec spec = f.spec->value();
-	pin(f, spec);
+	pin_nodes(f, spec);
+	start_first(spec);
 	spec.marker.ends_apart = !f.ends_together;
 	return own(f, Submit{std::move(spec)});
 }

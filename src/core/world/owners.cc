@@ -99,7 +99,8 @@ void World::inherit_again(const PodUid &uid, PodEntry &entry)
 	Pod own = *entry.pod;
 	for (const std::string &name : entry.inherited_keys)
 		own.annotations.erase(name);
-	auto grouping = group_of(own, [&](const OwnerId &id, const std::string &) {
+	const auto &names = state_.settings.policy.scheduler_names;
+	auto grouping = group_of(own, names, [&](const OwnerId &id, const std::string &) {
 		const OwnerAnswer answer = state_.owners.answer_of(id);
 		is_whole = is_whole && answer && *answer;
 		return answer;
@@ -174,7 +175,8 @@ bool World::has_other_owner(PodEntry &entry, Grouping &grouping)
 Result<Grouping> World::grouping_of(PodEntry &entry) const
 {
 	entry.owners.clear();
-	return group_of(*entry.pod, [&](const OwnerId &id, const std::string &owner_uid) {
+	const auto &names = state_.settings.policy.scheduler_names;
+	return group_of(*entry.pod, names, [&](const OwnerId &id, const std::string &owner_uid) {
 		if (std::ranges::find(entry.owners, id) == entry.owners.end())
 			entry.owners.push_back(id);
 		return state_.owners.answer_for(id, owner_uid, entry.ungrouped_since_us);
@@ -208,8 +210,8 @@ void World::assign(const PodUid &uid, PodEntry &entry, Now now)
 	if (auto *alone = std::get_if<Alone>(&*grouping))
 		return stay_alone(entry, std::move(alone->inherited));
 	auto &in = std::get<InGang>(*grouping);
-	const bool was_bound_alone =
-		!entry.pod->node_name.empty() && entry.pod_attempt > 0 && !entry.pod_rank;
+	/* by us, or by another scheduler, which gives no rank: it needs a job of its own */
+	const bool was_bound_alone = !entry.pod->node_name.empty() && !entry.pod_rank;
 	if (!has_no_jobs || was_bound_alone) {
 		/* with several components, the index says nothing about the rank in one */
 		if (in.components.size() < 2)
