@@ -7,6 +7,7 @@ dist_doc_DATA += \
 	%D%/benchmarks.md \
 	%D%/benchmarks.svg \
 	%D%/metrics.md \
+	%D%/migrate-slurm-bridge.md \
 	%D%/user.md
 EXTRA_DIST += \
 	.clang-format \

@@ -102,9 +102,10 @@ _skube_words() {
 		echo --apply --agents-stopped --context --kubeconfig --label --scheduler-name
 		echo --socket
 		;;
+	*" migrate "*) echo --from --bridge-stopped --apply --context --kubeconfig --label ;;
 	*)
 		echo check ping show why nodes diag top selftest logs hold release drain resume
-		echo version explain kubeconfig manifests teardown help
+		echo version explain kubeconfig manifests teardown migrate help
 		echo --socket --version --help
 		;;
 	esac

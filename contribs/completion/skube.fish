@@ -4,7 +4,7 @@
 # The command of the line, for show with its list: why, show, show-pods. Empty before the command.
 function __skube_command
     set -l commands check ping show why nodes diag top selftest logs hold release drain resume
-    set -a commands version explain kubeconfig manifests teardown help
+    set -a commands version explain kubeconfig manifests teardown migrate help
     set -l found
     for word in (commandline -opc)[2..-1]
         if test -z "$found"
@@ -82,7 +82,7 @@ end
 
 complete -c skube -f
 __skube_words "''" "check ping show why nodes diag top selftest logs hold release drain resume \
-    version explain kubeconfig manifests teardown help"
+    version explain kubeconfig manifests teardown migrate help"
 __skube_words show "jobs pods nodes"
 __skube_words explain options
 # fish offers what was added last first
@@ -95,7 +95,7 @@ __skube_words "drain resume" "(__skube_names nodes)"
 set -l both show-jobs show-pods
 set -l lists $both show-nodes
 set -l data $lists check ping diag why selftest version top
-set -l kubectl teardown selftest version drain resume
+set -l kubectl teardown migrate selftest version drain resume
 set -l parts rbac policies options-policy scheduler-name-policy flow-control dashboards
 __skube_option active "Leave out pods that have ended" show-pods
 __skube_option json "Print the reply of the agent as JSON" "$data"
@@ -119,7 +119,9 @@ __skube_option duration "Life of the token" kubeconfig -x
 __skube_option account "Service account of the agent" "kubeconfig manifests" -x
 __skube_option config "Configuration with the scheduler name" manifests -r -F
 __skube_option only "Only these parts" manifests -x -k -a "$parts"
-__skube_option apply "Carry out the steps" teardown
+__skube_option bridge-stopped "slurm-bridge runs nowhere" migrate
+__skube_option from "What to take the cluster over from" migrate -x -a slurm-bridge
+__skube_option apply "Carry out the steps" "teardown migrate"
 __skube_option agents-stopped "slurmkubed is stopped on the other hosts" teardown
 __skube_option once "Print one page" top
 __skube_option reason "What both sides show" drain -x
@@ -130,7 +132,7 @@ __skube_option verbose "Print the commands that are run" "logs hold release drai
 __skube_option image "Image that has /bin/true" selftest -x
 __skube_option timeout "Seconds for all steps" selftest -x
 __skube_option scheduler-name "Scheduler name of pods" "teardown selftest" -x
-__skube_option label "Label of managed nodes" teardown -x
+__skube_option label "Label of managed nodes" "teardown migrate" -x
 __skube_option kubeconfig "Kubeconfig for kubectl" "$kubectl" -r -F
 __skube_option context "Context for kubectl" "$kubectl" -x -a "(__skube_contexts)"
 __skube_option socket "Control socket of the agent" "" -r -F

@@ -109,7 +109,7 @@ _skube_list_options() {
 }
 
 _skube_other_options() {
-	local kubectl="teardown selftest version drain resume"
+	local kubectl="teardown migrate selftest version drain resume"
 	_skube_option nodes '--slurm-conf[print node lines for slurm.conf]'
 	_skube_option nodes '--force[replace the file even if nodes are missing]'
 	_skube_option kubeconfig '--token-file=[file for the token]:file:_files'
@@ -120,9 +120,12 @@ _skube_other_options() {
 	_skube_option manifests '--config=[configuration with the scheduler name]:file:_files'
 	_skube_option manifests "--only=[only these parts]:part:(rbac policies options-policy \
 		scheduler-name-policy flow-control dashboards)"
-	_skube_option teardown '--apply[carry out the steps]'
+	_skube_option migrate '--bridge-stopped[slurm-bridge runs nowhere]'
+	_skube_option migrate '--from=[what to take the cluster over from]:system:(slurm-bridge)'
+	_skube_option "teardown migrate" '--apply[carry out the steps]'
 	_skube_option teardown '--agents-stopped[slurmkubed is stopped on the other hosts]'
-	_skube_option teardown '--label=[label of managed nodes]:label:(slurm-kube.io/managed)'
+	_skube_option "teardown migrate" \
+		'--label=[label of managed nodes]:label:(slurm-kube.io/managed)'
 	_skube_option "teardown selftest" '--scheduler-name=[scheduler name of pods]:name:(slurm)'
 	_skube_option top '--once[print one page]'
 	_skube_option drain '--reason=[what both sides show]:text:'
@@ -140,7 +143,7 @@ _skube_other_options() {
 _skube() {
 	local -a commands options before=($words[2,CURRENT-1])
 	commands=(check ping show why nodes diag top selftest logs hold release drain resume version
-		explain kubeconfig manifests teardown help)
+		explain kubeconfig manifests teardown migrate help)
 	local skube_command=${before[(r)(${(j:|:)commands})]}
 	local list=${before[(r)(jobs|pods|nodes)]}
 	[[ $skube_command = show ]] && skube_command+=${list:+-$list}

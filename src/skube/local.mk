@@ -38,6 +38,13 @@ libskube_la_SOURCES = \
 	%D%/socket_path.h \
 	%D%/table.cc \
 	%D%/table.h \
+	%D%/migrate.cc \
+	%D%/migrate.h \
+	%D%/migrate_ask.cc \
+	%D%/migrate_plan.cc \
+	%D%/plan.cc \
+	%D%/plan.h \
+	%D%/asker.h \
 	%D%/teardown.cc \
 	%D%/teardown.h \
 	%D%/teardown_ask.cc \

@@ -8,6 +8,7 @@
 #include "src/skube/list_request.h"
 #include "src/skube/logs.h"
 #include "src/skube/manifests.h"
+#include "src/skube/migrate.h"
 #include "src/skube/node_drain.h"
 #include "src/skube/releases.h"
 #include "src/skube/selftest.h"
@@ -85,6 +86,18 @@ int tear_down(Options &options)
 {
 	options.teardown.socket = place_of_socket(options.socket).path;
 	return print_trouble(teardown(options.teardown));
+}
+
+int take_over(const Options &options)
+{
+	if (options.from.empty())
+		return usage_error("migrate needs --from slurm-bridge");
+	return print_trouble(migrate({.from = options.from,
+		.kubeconfig = options.teardown.kubeconfig,
+		.context = options.teardown.context,
+		.label = options.teardown.label,
+		.apply = options.teardown.apply,
+		.is_stopped = options.bridge_stopped}));
 }
 
 /* Its options have the members of Options that other commands use. */
@@ -196,6 +209,7 @@ constexpr LocalCommand k_commands[] = {
 	{"kubeconfig", 1, 2, "at most one file", k_kubeconfig, make_kubeconfig},
 	{"manifests", 1, 1, "no words", k_manifests, [](Options &o) { return print_manifests(o); }},
 	{"teardown", 1, 1, "no words", k_teardown, tear_down},
+	{"migrate", 1, 1, "no words", k_migrate, [](Options &o) { return take_over(o); }},
 	{"selftest", 1, 1, "no words", k_selftest, [](Options &o) { return test_one_pod(o); }},
 	{"version", 1, 1, "no words", k_version, [](Options &o) { return releases(o); }},
 	{"top", 1, 1, "no words", k_top, [](Options &o) { return show_top(o); }},

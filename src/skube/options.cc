@@ -41,6 +41,8 @@ const char k_help[] =
 	"                        (no agent needed)\n"
 	"  teardown              print the steps that remove slurm-kube; --apply carries them\n"
 	"                        out (no agent needed)\n"
+	"  migrate --from slurm-bridge   print the steps that take a cluster over from\n"
+	"                        slurm-bridge; --apply carries them out (no agent needed)\n"
 	"  help\n"
 	"\n"
 	"Options of show:\n"
@@ -67,13 +69,13 @@ const char k_help[] =
 	"      --token-file FILE, --owner USER, --duration TIME   with kubeconfig: token file\n"
 	"                        (default /var/lib/slurm-kube/token), owner of both files\n"
 	"                        (slurm), life of the token (168h)\n"
-	"      --config FILE     with manifests: configuration to take scheduler_name from\n"
-	"                        (/etc/slurm-kube/slurmkubed.yaml)\n"
+	"      --config FILE     with manifests: configuration to take scheduler_name and\n"
+	"                        scheduler_aliases from (/etc/slurm-kube/slurmkubed.yaml)\n"
 	"      --only NAMES      with manifests: only these of rbac, policies, options-policy,\n"
 	"                        scheduler-name-policy, flow-control, dashboards\n"
 	"      --account NAMESPACE/NAME   with manifests and kubeconfig: service account of the\n"
 	"                        agent (slurm-kube/slurmkubed)\n"
-	"      --apply           with teardown: carry out the steps\n"
+	"      --apply           with teardown and migrate: carry out the steps\n"
 	"      --reason TEXT     with drain: what both sides show\n"
 	"  -f, --follow, --since TIME   with logs: as with journalctl\n"
 	"      --file FILE       with logs: a log file, if the agent does not use the journal\n"
@@ -83,11 +85,14 @@ const char k_help[] =
 	"                        program /bin/true (busybox); time for all steps but clean (120)\n"
 	"      --scheduler-name NAME                with selftest and teardown: as in\n"
 	"                        slurmkubed.yaml (slurm)\n"
-	"      --label KEY       with teardown: as in slurmkubed.yaml (slurm-kube.io/managed)\n"
-	"      --kubeconfig FILE, --context NAME    with selftest, version, drain, resume and\n"
-	"                        teardown: kubectl's, for the agent's cluster\n"
+	"      --label KEY       with teardown and migrate: as in slurmkubed.yaml\n"
+	"                        (slurm-kube.io/managed)\n"
+	"      --kubeconfig FILE, --context NAME    with selftest, version, drain, resume,\n"
+	"                        teardown and migrate: kubectl's, for the agent's cluster\n"
 	"      --agents-stopped  with teardown: slurmkubed is stopped on the other\n"
 	"                        controller hosts\n"
+	"      --from SYSTEM     with migrate: slurm-bridge\n"
+	"      --bridge-stopped  with migrate: slurm-bridge runs nowhere\n"
 	"  -V, --version\n"
 	"  -h, --help\n"
 	"\n"
@@ -100,7 +105,7 @@ namespace
 constexpr unsigned k_lists = k_show_jobs | k_show_pods | k_show_nodes;
 constexpr unsigned k_data =
 	k_lists | k_check | k_ping | k_diag | k_why | k_selftest | k_version | k_top;
-constexpr unsigned k_kubectl = k_teardown | k_selftest | k_version | k_drain | k_resume;
+constexpr unsigned k_kubectl = k_teardown | k_migrate | k_selftest | k_version | k_drain | k_resume;
 constexpr unsigned k_named = k_show_jobs | k_show_pods | k_why | k_selftest | k_hold | k_logs;
 constexpr unsigned k_any = ~0U;
 
@@ -142,7 +147,11 @@ constexpr Known k_known[] = {
 	{"only", 0, k_manifests, nullptr, [](Options &o) -> Word { return o.manifests.only; }},
 	{"account", 0, k_manifests | k_kubeconfig, nullptr,
 		[](Options &o) -> Word { return o.manifests.account; }},
-	{"apply", 0, k_teardown, [](Options &o) -> Flag { return o.teardown.apply; }, nullptr},
+	{"apply", 0, k_teardown | k_migrate, [](Options &o) -> Flag { return o.teardown.apply; },
+		nullptr},
+	{"bridge-stopped", 0, k_migrate, [](Options &o) -> Flag { return o.bridge_stopped; },
+		nullptr},
+	{"from", 0, k_migrate, nullptr, [](Options &o) -> Word { return o.from; }},
 	{"agents-stopped", 0, k_teardown,
 		[](Options &o) -> Flag { return o.teardown.agents_stopped; }, nullptr},
 	{"reason", 0, k_drain, nullptr, [](Options &o) -> Word { return o.reason; }},
@@ -156,7 +165,8 @@ constexpr Known k_known[] = {
 	{"timeout", 0, k_selftest, nullptr, [](Options &o) -> Word { return o.selftest.timeout; }},
 	{"scheduler-name", 0, k_teardown | k_selftest, nullptr,
 		[](Options &o) -> Word { return o.teardown.scheduler_name; }},
-	{"label", 0, k_teardown, nullptr, [](Options &o) -> Word { return o.teardown.label; }},
+	{"label", 0, k_teardown | k_migrate, nullptr,
+		[](Options &o) -> Word { return o.teardown.label; }},
 	{"kubeconfig", 0, k_kubectl, nullptr,
 		[](Options &o) -> Word { return o.teardown.kubeconfig; }},
 	{"context", 0, k_kubectl, nullptr, [](Options &o) -> Word { return o.teardown.context; }},

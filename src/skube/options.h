@@ -44,6 +44,7 @@ enum Commands : unsigned {
 	k_logs = 1 << 17,
 	k_top = 1 << 18,
 	k_manifests = 1 << 19,
+	k_migrate = 1 << 20,
 };
 
 struct Options {
@@ -63,7 +64,9 @@ struct Options {
 		.scheduler_name = names::k_default_scheduler_name,
 		.label = names::k_managed_label,
 		.apply = false};
-	Selftest selftest{}; /* without what options share with teardown */
+	std::string from;            /* of migrate */
+	bool bridge_stopped = false; /* of migrate */
+	Selftest selftest{};         /* without what options share with teardown */
 };
 
 /* Returns the exit status to end with, or -1 to go on. */

@@ -15,6 +15,7 @@
 #include "src/base/result.h"
 #include "src/core/model/job.h"
 #include "src/core/model/names.h"
+#include "src/skube/plan.h"
 
 #include <set>
 #include <string>
@@ -60,20 +61,11 @@ struct Leftovers {
 	std::string label = names::k_managed_label; /* label of nodes */
 };
 
-struct Step {
-	std::string what;
-	std::vector<Words> commands; /* empty: a person must do it, see details */
-	Words details = {};
-	bool stops = false;     /* nothing after the step may be done before the step is done */
-	bool must_help = false; /* the same, if the commands were run and did not help */
-};
-
 /*
  * The steps in the order in which they must be done, without those that are done. conflict:
  * Kubernetes and Slurm seem not to belong together.
  */
 Result<std::vector<Step>> teardown_plan(const Leftovers &left);
-std::string plan_text(const std::vector<Step> &plan);
 
 struct Teardown {
 	std::string socket, scheduler_name, label;

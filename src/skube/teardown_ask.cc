@@ -25,12 +25,6 @@ void append(Words &to, const Words &more)
 	to.insert(to.end(), more.begin(), more.end());
 }
 
-Words joined(Words first, const Words &rest)
-{
-	append(first, rest);
-	return first;
-}
-
 /* ---- Kubernetes ---- */
 
 /* The names in etc/policies.yaml, etc/policy-options.yaml and etc/policy-scheduler-name.yaml. */
@@ -124,10 +118,7 @@ void ask_roles(Asker &ask, Leftovers &left)
 
 void ask_server(Asker &ask, Leftovers &left)
 {
-	const Words lines = ask.lines(joined(left.kubectl,
-		{"config", "view", "--minify", "--output",
-			"jsonpath={.clusters[0].cluster.server}"}));
-	left.server = lines.empty() ? "" : lines.front();
+	left.server = server_of(ask, left.kubectl);
 	const Words uid = ask.lines(joined(left.kubectl,
 		{"get", "namespace", "kube-system", "--output", "jsonpath={.metadata.uid}"}));
 	left.cluster_uid = uid.empty() ? "" : uid.front();
@@ -162,11 +153,7 @@ Result<Leftovers> leftovers(const Teardown &wanted)
 	Asker ask;
 	Leftovers left;
 	left.label = wanted.label;
-	for (const auto &[option, value] : {std::pair("--kubeconfig", &wanted.kubeconfig),
-		     std::pair("--context", &wanted.context)}) {
-		if (!value->empty())
-			append(left.kubectl, {option, *value});
-	}
+	left.kubectl = kubectl_with(wanted.kubeconfig, wanted.context);
 	left.agent_answers = may_run(wanted.socket);
 	left.agents_stopped = wanted.agents_stopped;
 	ask_server(ask, left);

@@ -2,6 +2,7 @@
 /*
  * teardown_plan.cc - the steps, and the reasons for their order. Pure.
  */
+#include "src/skube/asker.h"
 #include "src/skube/teardown.h"
 
 #include <algorithm>
@@ -12,47 +13,8 @@ namespace slurmkube::skube
 namespace
 {
 
-constexpr std::size_t k_names_a_command = 100; /* limits the length of command lines */
 constexpr std::size_t k_named_most = 5;
 constexpr char k_own_prefix[] = "slurm-kube.io/";
-
-Words joined(Words first, const Words &rest)
-{
-	first.insert(first.end(), rest.begin(), rest.end());
-	return first;
-}
-
-/* As many commands as needed, each with words, some of the names, and last. */
-std::vector<Words> commands_of(const Words &words, const Words &names, const Words &last = {})
-{
-	std::vector<Words> commands;
-	for (std::size_t i = 0; i < names.size(); i++) {
-		if (i % k_names_a_command == 0)
-			commands.push_back(words);
-		commands.back().push_back(names[i]);
-		if (i + 1 == names.size() || (i + 1) % k_names_a_command == 0)
-			commands.back().insert(commands.back().end(), last.begin(), last.end());
-	}
-	return commands;
-}
-
-std::vector<Words> one_each(
-	const Words &before, const std::string &prefix, const Words &names, const Words &after)
-{
-	std::vector<Words> commands;
-	for (const std::string &name : names) {
-		commands.push_back(before);
-		commands.back().push_back(prefix + name);
-		commands.back().insert(commands.back().end(), after.begin(), after.end());
-	}
-	return commands;
-}
-
-void add(std::vector<Step> &plan, Step step)
-{
-	if (!step.commands.empty() || !step.details.empty())
-		plan.push_back(std::move(step));
-}
 
 Words kubectl(const Leftovers &left, const Words &words)
 {
@@ -248,21 +210,6 @@ Result<std::vector<Step>> teardown_plan(const Leftovers &left)
 	plan_slurm(left, plan);
 	plan_rest(left, plan);
 	return plan;
-}
-
-std::string plan_text(const std::vector<Step> &plan)
-{
-	std::string text;
-	std::size_t number = 0;
-	for (const Step &step : plan) {
-		text += std::to_string(++number) + ". " + step.what +
-			(step.details.empty() ? ":\n" : " (by hand):\n");
-		for (const Words &command : step.commands)
-			text += "   " + command_line(command) + "\n";
-		for (const std::string &detail : step.details)
-			text += "   " + detail + "\n";
-	}
-	return text;
 }
 
 } // namespace slurmkube::skube

@@ -32,6 +32,7 @@ EXTRA_DIST += \
 
 # skube against a peer that answers as told
 TESTS += %D%/skube/test_completion.py %D%/skube/test_lists.py %D%/skube/test_manifests.py \
+	%D%/skube/test_migrate.py \
 	%D%/skube/test_selftest.py %D%/skube/test_site_files.py %D%/skube/test_skube.py \
 	%D%/skube/test_teardown.py
 EXTRA_DIST += \
@@ -39,6 +40,7 @@ EXTRA_DIST += \
 	%D%/skube/test_completion.py \
 	%D%/skube/test_lists.py \
 	%D%/skube/test_manifests.py \
+	%D%/skube/test_migrate.py \
 	%D%/skube/test_selftest.py \
 	%D%/skube/test_site_files.py \
 	%D%/skube/test_skube.py \
