@@ -51,13 +51,14 @@ struct BridgeJob {
 
 /* What slurm-bridge has left. */
 struct BridgeLeftovers {
-	Words webhooks; /* "mutatingwebhookconfiguration/NAME" */
+	/* "mutatingwebhookconfiguration/NAME"; those that have webhooks of others too */
+	Words webhooks, shared_webhooks;
 	std::vector<BridgeProgram> deployments, program_pods;
 	/* with its finalizer, which it gives to pods that have a job */
 	std::vector<BridgePod> pods;
-	std::set<std::string> pod_names; /* NAMESPACE/NAME of all pods */
+	std::set<std::string> pod_jobs; /* NAMESPACE/NAME:ID of all pods with its label of a job */
 	std::vector<BridgeNode> nodes;
-	std::vector<BridgeJob> jobs; /* pending and running */
+	std::vector<BridgeJob> jobs; /* that have not ended */
 	/* Slurm's records of its external nodes; those that an administrator drained */
 	Words slurm_nodes, drained_nodes;
 	Words open_partitions;   /* only of these nodes; jobs may start there */

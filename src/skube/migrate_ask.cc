@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <string_view>
 
 namespace slurmkube::skube
 {
@@ -20,7 +21,7 @@ constexpr char k_external_label[] = "scheduler.slinky.slurm.net/external-node";
 /* labels helm.sh/chart, before the version, and app.kubernetes.io/name, before the component */
 constexpr char k_chart[] = "slurm-bridge-";
 constexpr std::size_t k_comment_bytes_max = std::size_t{1} << 20;
-constexpr std::size_t k_columns = 5; /* as many as any question has */
+constexpr std::size_t k_columns = 6; /* as many as any question has */
 
 /* The columns of a row; one that is empty counts. */
 Words columns(const std::string &row)
@@ -69,8 +70,11 @@ void ask_webhooks(Asker &ask, BridgeLeftovers &left)
 				     "jsonpath={range .items[*]}{.metadata.name}|"
 				     "{.webhooks[*].name}{\"\\n\"}{end}"}))) {
 			const Words column = columns(row);
-			if (has(words_of(column[1]), k_webhook))
-				left.webhooks.push_back(std::string(kind) + "/" + column[0]);
+			const Words hooks = words_of(column[1]);
+			const auto theirs = std::ranges::count(hooks, k_webhook);
+			if (theirs > 0)
+				(theirs == std::ssize(hooks) ? left.webhooks : left.shared_webhooks)
+					.push_back(std::string(kind) + "/" + column[0]);
 		}
 	}
 }
@@ -101,10 +105,12 @@ void ask_pods(Asker &ask, BridgeLeftovers &left)
 		     {"get", "pods", "--all-namespaces", "--output",
 			     "jsonpath={range .items[*]}{.metadata.namespace}|{.metadata.name}|"
 			     "{.spec.nodeName}|{.status.phase}|"
+			     "{.metadata.labels.scheduler\\.slinky\\.slurm\\.net/slurm-jobid}|"
 			     "{range .metadata.finalizers[*]}{@} {end}{\"\\n\"}{end}"}))) {
 		const Words column = columns(row);
-		left.pod_names.insert(column[0] + "/" + column[1]);
-		if (has(words_of(column[4]), k_bridge_finalizer))
+		if (!column[4].empty())
+			left.pod_jobs.insert(column[0] + "/" + column[1] + ":" + column[4]);
+		if (has(words_of(column[5]), k_bridge_finalizer))
 			left.pods.push_back({.name_space = column[0],
 				.name = column[1],
 				.node = column[2],
@@ -193,12 +199,20 @@ Words pods_in(const std::string &comment)
 	return pods;
 }
 
+/* squeue --states compares whole states, so flags such as CONFIGURING would hide jobs. */
+bool has_ended(const std::string &state)
+{
+	constexpr std::string_view ended[] = {"BOOT_FAIL", "CANCELLED", "COMPLETED", "COMPLETING",
+		"DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "REVOKED",
+		"SPECIAL_EXIT", "TIMEOUT"};
+	return std::ranges::find(ended, state) != std::end(ended);
+}
+
 /* Width 0 neither pads nor cuts. */
 void ask_jobs(Asker &ask, BridgeLeftovers &left)
 {
-	for (const std::string &row :
-		ask.lines({"squeue", "--noheader", "--all", "--states", "PENDING,RUNNING,SUSPENDED",
-			"--Format", "jobid:20,state:20,admin_comment:0"})) {
+	for (const std::string &row : ask.lines({"squeue", "--noheader", "--all", "--states", "all",
+		     "--Format", "jobid:20,state:20,admin_comment:0"})) {
 		std::istringstream words(row);
 		BridgeJob job;
 		std::string state, comment;
@@ -206,7 +220,7 @@ void ask_jobs(Asker &ask, BridgeLeftovers &left)
 		std::getline(words >> std::ws, comment);
 		job.is_waiting = state == "PENDING";
 		job.pods = pods_in(comment.substr(0, comment.find_last_not_of(' ') + 1));
-		if (!job.pods.empty())
+		if (!job.pods.empty() && !has_ended(state))
 			left.jobs.push_back(std::move(job));
 	}
 }

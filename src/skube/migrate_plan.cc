@@ -22,8 +22,8 @@ Words kubectl(const BridgeLeftovers &left, const Words &words)
 
 bool is_here(const BridgeLeftovers &left, const BridgeJob &job)
 {
-	return std::ranges::any_of(
-		job.pods, [&left](const std::string &pod) { return left.pod_names.contains(pod); });
+	return std::ranges::any_of(job.pods,
+		[&](const std::string &pod) { return left.pod_jobs.contains(pod + ":" + job.id); });
 }
 
 /* Waiting jobs first: they could start when others end. */
@@ -48,17 +48,26 @@ std::string first_of(const Words &names)
 }
 
 /* The wrong cluster would lose its webhooks, and the controller of the right one would go on and
- * delete pods whose jobs end. */
+ * delete pods whose jobs end. Pods have the finalizer only before their jobs are ended. */
 Status check_cluster(const BridgeLeftovers &left)
 {
-	if (left.jobs.empty() || !ids_of(left, true).empty())
+	const bool has_live =
+		std::ranges::any_of(left.pods, [](const BridgePod &pod) { return !pod.has_ended; });
+	const bool is_begun = left.webhooks.empty() && left.pods.empty();
+	if (!ids_of(left, true).empty() || is_begun || (left.jobs.empty() && !has_live))
 		return Ok{};
+	const std::string remedy =
+		": give the cluster of this Slurm with --context or --kubeconfig, and run the "
+		"command as a user who sees all jobs";
+	if (left.jobs.empty())
+		return Error{Errc::conflict,
+			"slurm-bridge has pods in the cluster at " + left.server +
+				", but no job in Slurm" + remedy};
 	return Error{Errc::conflict,
 		"none of the jobs that slurm-bridge has in Slurm (" +
 			first_of(ids_of(left, false)) + ") is about a pod of the cluster at " +
-			left.server +
-			": give the cluster of this Slurm with --context or --kubeconfig; if it is "
-			"this one and their pods are gone, scancel these jobs"};
+			left.server + remedy +
+			"; if it is this one and their pods are gone, scancel these jobs"};
 }
 
 /* ---- the plan ---- */
@@ -105,6 +114,12 @@ void plan_stop(const BridgeLeftovers &left, std::vector<Step> &plan)
 		{"Slurm starts nothing on these nodes until slurm-kube knows the running pods",
 			one_each({"scontrol", "update"}, "PartitionName=", left.open_partitions,
 				{"State=DOWN"})});
+	add(plan,
+		{.what = "These configurations have webhooks of others too: take "
+			 "pods.slinky.slurm.net out of them",
+			.commands = {},
+			.details = left.shared_webhooks,
+			.stops = true});
 	add(plan,
 		{.what = "Delete the webhooks of slurm-bridge: they would refuse pods when it is "
 			 "stopped",
@@ -155,6 +170,13 @@ void plan_slurm(const BridgeLeftovers &left, std::vector<Step> &plan)
 		{"End slurm-bridge's jobs in Slurm; without its controller no pod is deleted for "
 		 "it",
 			commands_of({"scancel"}, ids_of(left, true))});
+	add(plan,
+		{.what = "These jobs have the form of slurm-bridge's, but none of their pods has "
+			 "their number: scancel them if they are left over, or move them to other "
+			 "nodes",
+			.commands = {},
+			.details = left.slurm_nodes.empty() ? Words() : ids_of(left, false),
+			.stops = true});
 	Words cordoned;
 	for (const BridgeNode &node : left.nodes) {
 		if (std::ranges::find(left.drained_nodes, node.slurm_name) !=
@@ -196,11 +218,6 @@ void plan_nodes(const BridgeLeftovers &left, std::vector<Step> &plan)
 /* What only a person can do, when all else is done. */
 void plan_rest(const BridgeLeftovers &left, std::vector<Step> &plan)
 {
-	add(plan,
-		{.what = "These jobs have the form of slurm-bridge's, but no pod in this cluster: "
-			 "scancel them if they are left over",
-			.commands = {},
-			.details = ids_of(left, false)});
 	Words programs;
 	for (const BridgeProgram &one : left.deployments)
 		programs.push_back("deployment " + one.name + " in namespace " + one.name_space);

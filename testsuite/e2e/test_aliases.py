@@ -64,7 +64,7 @@ def test_a_name_that_is_removed_harms_no_pod(bed):
 
 def test_a_pod_that_the_earlier_scheduler_bound_goes_on(bed):
     """It gets a job on its node before pods that wait there, so that Slurm counts it, and the job
-    gets its end.
+    gets its end. While the node is drained, the job waits, and pods start elsewhere.
     """
     _alias(bed)
     made = bed.kube.create(pod("moved", cpu=3, scheduler="older", kwok={"run": "1h"}))
@@ -84,7 +84,12 @@ def test_a_pod_that_the_earlier_scheduler_bound_goes_on(bed):
     _alias(bed, *ALIASES)
     job_in_state(bed, other, "PENDING")
     job_in_state(bed, made, "PENDING", timeout=60)
+    bed.slurm.run("scontrol", "update", "NodeName=node-2", "State=DRAIN", "Reason=test")
     bed.slurm.run("scontrol", "update", "PartitionName=kube", "State=UP")
+    elsewhere = bed.kube.create(pod("elsewhere", kwok={"run": "50ms"}))
+    job_in_state(bed, elsewhere, "COMPLETED")
+    equal(job_in_state(bed, made, "PENDING")["JobState"], "PENDING")
+    bed.slurm.run("scontrol", "update", "NodeName=node-2", "State=RESUME")
     job = job_in_state(bed, made, "RUNNING", timeout=60)
     equal((job["NodeList"], job["NumCPUs"]), ("node-2", "3"))
     equal(job_in_state(bed, other, "PENDING")["JobState"], "PENDING")

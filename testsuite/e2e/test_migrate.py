@@ -131,16 +131,6 @@ def test_their_cluster(bed):
         bed.plane.kubectl("label", "node", name, EXTERNAL + "=true")
         bed.plane.kubectl("taint", "node", name, f"{TAINT}={SCHEDULER}:NoExecute")
     bed.plane.kubectl("label", "node", "node-2", LABEL + "-")
-    bed.kube.create(_theirs("runs", 101, kwok={"run": "1h"}))
-    bed.kube.create(_theirs("waits", 102, kwok={"run": "50ms"}))
-    binding = {
-        "apiVersion": "v1",
-        "kind": "Binding",
-        "metadata": {"name": "runs"},
-        "target": {"apiVersion": "v1", "kind": "Node", "name": "node-1"},
-    }
-    bed.kube.request("POST", bed.kube.path("Pod", "runs", "binding"), binding)
-    bed.kube.wait_phase("runs", "Running")
     bed.their_jobs = [
         bed.slurm.run(
             "sbatch",
@@ -155,6 +145,16 @@ def test_their_cluster(bed):
     for number, name in zip(bed.their_jobs, ("runs", "waits")):
         comment = json.dumps({"pods": [f"default/{name}"]}, separators=(",", ":"))
         bed.slurm.run("scontrol", "update", f"JobId={number}", f"AdminComment={comment}")
+    bed.kube.create(_theirs("runs", bed.their_jobs[0], kwok={"run": "1h"}))
+    bed.kube.create(_theirs("waits", bed.their_jobs[1], kwok={"run": "50ms"}))
+    binding = {
+        "apiVersion": "v1",
+        "kind": "Binding",
+        "metadata": {"name": "runs"},
+        "target": {"apiVersion": "v1", "kind": "Node", "name": "node-1"},
+    }
+    bed.kube.request("POST", bed.kube.path("Pod", "runs", "binding"), binding)
+    bed.kube.wait_phase("runs", "Running")
     for kind, path in (
         ("ValidatingWebhookConfiguration", "/validate--v1-pod"),
         ("MutatingWebhookConfiguration", "/mutate--v1-pod"),

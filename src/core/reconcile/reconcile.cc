@@ -74,7 +74,8 @@ RankActions without_job(const ComponentFacts &f)
 		return {};
 	JobSpec spec = f.spec->value();
 	pin_nodes(f, spec);
-	start_first(spec);
+	if (!has_waiting(f))
+		start_first(spec);
 	spec.marker.ends_apart = !f.ends_together;
 	return own(f, Submit{std::move(spec)});
 }

@@ -34,7 +34,13 @@ def printing(text):
 
 
 def a_cluster(
-    jobs=(), pods=("a|one|n1|Running|",), nodes="n1|", slurm="n1", partition="UP", programs=True
+    jobs=(),
+    pods=("a|one|n1|Running|7|",),
+    nodes="n1|",
+    slurm="n1",
+    partition="UP",
+    programs=True,
+    webhooks="theirs|pods.slinky.slurm.net\nmine|y.example",
 ):
     """kubectl, scontrol and squeue as on a site with slurm-bridge. nodes: rows with the keys of
     taints; all of them but n-native have the label of external nodes.
@@ -51,8 +57,10 @@ def a_cluster(
         "kubectl": f"""if [ "$1" = --context ]; then shift 2; fi
 case "$*" in
 "config view"*) echo https://k8s.example ;;
-"get mutatingwebhook"*) echo 'theirs|x.example pods.slinky.slurm.net'; echo 'mine|y.example' ;;
-"get validatingwebhook"*) echo 'theirs|pods.slinky.slurm.net' ;;
+"get mutatingwebhook"*) {printing(webhooks)}
+;;
+"get validatingwebhook"*) {printing(webhooks)}
+;;
 "get deployments"*) {printing(DEPLOYMENTS if programs else "other|mine|other-chart-1|mine|1")}
 ;;
 "get pods"*component*) {printing(PROGRAMS if programs else "")}
@@ -104,10 +112,11 @@ def test_the_plan():
             job(13, "RUNNING", pods_of("b/elsewhere")),
         ),
         pods=(
-            f"a|one|n1|Running|x.example/f {FINALIZER} ",
-            f"a|two||Pending|{FINALIZER} ",
-            "a|theirs||Running|x.example/f ",
-            "a|none|n1|Running|",
+            f"a|one|n1|Running|7|x.example/f {FINALIZER} ",
+            f"a|two||Pending|8|{FINALIZER} ",
+            "a|theirs||Running||x.example/f ",
+            "a|none|n1|Running||",
+            "b|elsewhere|n1|Running|99|",
         ),
         nodes=f"n0|\nn1|node.kubernetes.io/x {TAINT}|slurm-1\nn-native|{TAINT}\nother|x",
         slurm="slurm-1 other",
@@ -123,13 +132,13 @@ def test_the_plan():
         "kubectl wait --for=delete --timeout=180s --namespace bridge pod/controllers-x",
         *finalizers,
         "scancel 8 7",
+        "13",
         "kubectl cordon n1",
         "scontrol delete NodeName=slurm-1",
         "scontrol delete NodeName=other",
         "kubectl taint node --overwrite n1 slurm-kube.io/managed:NoSchedule",
         f"kubectl taint node n1 {TAINT}-",
         "kubectl label node --overwrite n1 other slurm-kube.io/managed=true",
-        "13",
     ]
     check("the steps are in their order", commands[: len(wanted)] == wanted, dry.stdout)
     check(
@@ -163,9 +172,45 @@ def test_refusals():
         and not changes(calls),
         (elsewhere, calls),
     )
+    blind_to_jobs, calls = migrate(a_cluster(pods=(f"a|one|n1|Running|7|{FINALIZER} ",)), "--apply")
+    check(
+        "pods without jobs may have their jobs in another Slurm",
+        blind_to_jobs.returncode == 1
+        and "but no job in Slurm" in blind_to_jobs.stderr
+        and not changes(calls),
+        (blind_to_jobs, calls),
+    )
+    late = (
+        job(13, "CONFIGURING", pods_of("a/gone")),
+        job(14, "CANCELLED", pods_of("a/ended")),
+    )
+    later, calls = migrate(
+        a_cluster(jobs=late, webhooks="", partition="DOWN", programs=False),
+        "--apply",
+        "--bridge-stopped",
+    )
+    check(
+        "a job without its pod is named, and its node's record stays",
+        later.returncode == 1
+        and "13" in later.stdout
+        and "14" not in later.stdout
+        and not changes(calls),
+        (later, calls),
+    )
+    shared, calls = migrate(
+        a_cluster(webhooks="both|x.example pods.slinky.slurm.net", partition="DOWN"), "--apply"
+    )
+    check(
+        "webhooks of others are not deleted",
+        shared.returncode == 1
+        and "mutatingwebhookconfiguration/both" in shared.stdout
+        and not changes(calls),
+        (shared, calls),
+    )
     hybrid, calls = migrate(
         a_cluster(
-            pods=(f"a|one|n-native|Running|{FINALIZER} ", f"a|old|n1|Succeeded|{FINALIZER} "),
+            jobs=(job(7, "RUNNING", pods_of("a/one")),),
+            pods=(f"a|one|n-native|Running|7|{FINALIZER} ", f"a|old|n1|Succeeded|6|{FINALIZER} "),
             nodes=f"n1|{TAINT}\nn-native|{TAINT}",
         ),
         "--apply",
@@ -202,7 +247,9 @@ def test_refusals():
     for hidden in (("RUNNING",), ()):
         quiet = a_cluster(
             jobs=[job(7, state, pods_of("a/one")) for state in hidden],
-            pods=(f"a|one|n1|Running|{'' if hidden else FINALIZER} ",),
+            pods=(
+                f"a|one|n1|{'Running' if hidden else 'Failed'}|7|{'' if hidden else FINALIZER} ",
+            ),
             programs=False,
         )
         unknown, calls = migrate(quiet, "--apply")
