@@ -497,8 +497,9 @@ constexpr Option k_options[] = {
 		.implied = "true"},
 	{.name = "job-name",
 		.takes = "TEXT",
-		.meaning =
-			"Name of the job. Default: the name of the pod; for a gang, of its owner.",
+		.meaning = "Name of the job. Default: the name of the pod; if it belongs to a "
+			   "workload "
+			   "of several pods, of their owner.",
 		.apply = job_name,
 		.sbatch = "job-name",
 		.letter = 'J',
@@ -579,8 +580,8 @@ constexpr Option k_options[] = {
 		.sunk = "partition"},
 	{.name = "pods-per-node",
 		.takes = "COUNT",
-		.meaning = "Maximum number of pods of a gang per node. Each pod is then a task of "
-			   "its own.",
+		.meaning = "Maximum number of pods of a gang per node. With this option, small "
+			   "pods do not share a task: each pod is one.",
 		.apply = number<&JobOptions::pods_per_node, 1, k_tasks_per_node_max>,
 		.sbatch = "ntasks-per-node",
 		.fixed = true},
