@@ -9,6 +9,7 @@
 #include "src/base/result.h"
 #include "src/base/text.h"
 
+#include <sstream>
 #include <string>
 
 namespace slurmkube::skube
@@ -55,6 +56,18 @@ inline Words joined(Words first, const Words &rest)
 {
 	first.insert(first.end(), rest.begin(), rest.end());
 	return first;
+}
+
+/* The items of a list with commas, as scontrol prints it. */
+inline Words listed(const std::string &text)
+{
+	Words all;
+	std::istringstream in(text);
+	for (std::string one; std::getline(in, one, ',');) {
+		if (!one.empty() && one != "(null)")
+			all.push_back(one);
+	}
+	return all;
 }
 
 /* The address of the API server that kubectl uses. */

@@ -48,17 +48,6 @@ bool has(const Words &words, const std::string &one)
 	return std::ranges::find(words, one) != words.end();
 }
 
-Words listed(const std::string &text)
-{
-	Words all;
-	std::istringstream in(text);
-	for (std::string one; std::getline(in, one, ',');) {
-		if (!one.empty() && one != "(null)")
-			all.push_back(one);
-	}
-	return all;
-}
-
 /* ---- Kubernetes ---- */
 
 void ask_webhooks(Asker &ask, BridgeLeftovers &left)

@@ -22,17 +22,6 @@ namespace
 
 constexpr unsigned k_include_depth_max = 8;
 
-Words listed(const std::string &text)
-{
-	Words all;
-	std::istringstream in(text);
-	for (std::string one; std::getline(in, one, ',');) {
-		if (!one.empty() && one != "(null)")
-			all.push_back(one);
-	}
-	return all;
-}
-
 bool has(const Words &words, const std::string &one)
 {
 	return std::find(words.begin(), words.end(), one) != words.end();
