@@ -68,7 +68,7 @@ void ask_webhooks(Asker &ask, BridgeLeftovers &left)
 	}
 }
 
-/* Pods that have ended run nothing, and nobody deletes them. */
+/* Pods that have ended run no program, and their ReplicaSet does not delete them. */
 std::vector<BridgeProgram> programs_of(Asker &ask, const BridgeLeftovers &left, const char *kind)
 {
 	std::vector<BridgeProgram> found;

@@ -85,8 +85,8 @@ void plan_hybrid(const BridgeLeftovers &left, std::vector<Step> &plan)
 	}
 	add(plan,
 		{.what = "These nodes run slurmd as well, and slurm-kube schedules pods on "
-			 "external "
-			 "nodes only: wait until slurm-bridge's pods there have ended, or end them",
+			 "external nodes only: wait until slurm-bridge's pods there have ended, or "
+			 "end them",
 			.commands = {},
 			.details = busy,
 			.stops = true});

@@ -68,13 +68,7 @@ def test_a_pod_that_the_earlier_scheduler_bound_goes_on(bed):
     """
     _alias(bed)
     made = bed.kube.create(pod("moved", cpu=3, scheduler="older", kwok={"run": "1h"}))
-    binding = {
-        "apiVersion": "v1",
-        "kind": "Binding",
-        "metadata": {"name": "moved"},
-        "target": {"apiVersion": "v1", "kind": "Node", "name": "node-2"},
-    }
-    bed.kube.request("POST", bed.kube.path("Pod", "moved", "binding"), binding)
+    bed.kube.bind("moved", "node-2")
     bed.kube.wait_phase("moved", "Running")
     bed.slurm.run("scontrol", "update", "PartitionName=kube", "State=DOWN")
     there = {"slurm-kube.io/required-nodes": "node-2"}

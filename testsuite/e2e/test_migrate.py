@@ -147,13 +147,7 @@ def test_their_cluster(bed):
         bed.slurm.run("scontrol", "update", f"JobId={number}", f"AdminComment={comment}")
     bed.kube.create(_theirs("runs", bed.their_jobs[0], kwok={"run": "1h"}))
     bed.kube.create(_theirs("waits", bed.their_jobs[1], kwok={"run": "50ms"}))
-    binding = {
-        "apiVersion": "v1",
-        "kind": "Binding",
-        "metadata": {"name": "runs"},
-        "target": {"apiVersion": "v1", "kind": "Node", "name": "node-1"},
-    }
-    bed.kube.request("POST", bed.kube.path("Pod", "runs", "binding"), binding)
+    bed.kube.bind("runs", "node-1")
     bed.kube.wait_phase("runs", "Running")
     for kind, path in (
         ("ValidatingWebhookConfiguration", "/validate--v1-pod"),

@@ -498,8 +498,7 @@ constexpr Option k_options[] = {
 	{.name = "job-name",
 		.takes = "TEXT",
 		.meaning = "Name of the job. Default: the name of the pod; if it belongs to a "
-			   "workload "
-			   "of several pods, of their owner.",
+			   "workload of several pods, of their owner.",
 		.apply = job_name,
 		.sbatch = "job-name",
 		.letter = 'J',
