@@ -7,16 +7,20 @@ dist_doc_DATA += \
 	%D%/rbac.yaml \
 	%D%/slurm-kube.slurm.conf \
 	%D%/slurmkubed.yaml
-EXTRA_DIST += %D%/slurmkubed.service.in
-CLEANFILES += %D%/slurmkubed.service
+units = %D%/slurmkubed.service %D%/slurmkubed@.service
+EXTRA_DIST += %D%/slurmkubed.service.in %D%/slurmkubed@.service.in
+CLEANFILES += $(units)
 
 if HAVE_SYSTEMD_UNIT
-systemdsystemunit_DATA = %D%/slurmkubed.service
+systemdsystemunit_DATA = $(units)
 endif
 
+make_unit = $(AM_V_GEN)$(MKDIR_P) %D% && $(SED) 's|[@]sbindir[@]|$(sbindir)|g' \
+	$(srcdir)/$@.in > $@
 %D%/slurmkubed.service: $(srcdir)/%D%/slurmkubed.service.in Makefile
-	$(AM_V_GEN)$(MKDIR_P) %D% && $(SED) 's|[@]sbindir[@]|$(sbindir)|g' \
-		$(srcdir)/%D%/slurmkubed.service.in > $@
+	$(make_unit)
+%D%/slurmkubed@.service: $(srcdir)/%D%/slurmkubed@.service.in Makefile
+	$(make_unit)
 
 # Where each shell looks for completions; distributions may use other directories.
 bashcompletiondir = $(datadir)/bash-completion/completions

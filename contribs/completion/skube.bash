@@ -58,7 +58,7 @@ _skube_values() {
 
 # LINE: options and words of the command.
 _skube_words() {
-	local data="--json --output --socket" named="--namespace --all-namespaces --user"
+	local data="--json --output --socket --config" named="--namespace --all-namespaces --user"
 	local lists="$data --state --node --sort --watch"
 	case $1 in
 	*" show jobs "*) echo "$lists $named" ;;
@@ -74,18 +74,18 @@ _skube_words() {
 	*" check "* | *" ping "* | *" diag "*) echo "$data" ;;
 	*" top "*) echo "$data" --once ;;
 	*" hold "* | *" release "*)
-		echo --namespace --verbose --socket
+		echo --namespace --verbose --socket --config
 		_skube_names pods
 		_skube_names jobs
 		;;
 	*" logs "*)
-		echo --namespace --since --follow --file --verbose --socket
+		echo --namespace --since --follow --file --verbose --socket --config
 		_skube_names pods
 		_skube_names nodes | sed 's,^,node/,'
 		_skube_names jobs
 		;;
 	*" drain "* | *" resume "*)
-		echo --context --kubeconfig --verbose
+		echo --context --kubeconfig --verbose --config
 		[[ $1 = *" drain "* ]] && echo --reason
 		_skube_names nodes
 		;;
@@ -94,19 +94,20 @@ _skube_words() {
 		echo "$data" --namespace --image --timeout --context --kubeconfig
 		echo --scheduler-name
 		;;
-	*" nodes "*) echo --slurm-conf --output --force --socket ;;
+	*" nodes "*) echo --slurm-conf --output --force --socket --config ;;
 	*" explain "*) echo options ;;
 	*" kubeconfig "*) echo --token-file --owner --duration --account ;;
 	*" manifests "*) echo --config --only --account ;;
 	*" teardown "*)
-		echo --apply --agents-stopped --context --kubeconfig --label --scheduler-name
-		echo --socket
+		echo --apply --agents-stopped --cluster --context --kubeconfig --label
+		echo --scheduler-name
+		echo --socket --config
 		;;
 	*" migrate "*) echo --from --bridge-stopped --apply --context --kubeconfig --label ;;
 	*)
 		echo check ping show why nodes diag top selftest logs hold release drain resume
 		echo version explain kubeconfig manifests teardown migrate help
-		echo --socket --version --help
+		echo --socket --config --version --help
 		;;
 	esac
 }

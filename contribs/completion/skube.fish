@@ -117,7 +117,6 @@ __skube_option token-file "File for the token" kubeconfig -r -F
 __skube_option owner "Owner of both files" kubeconfig -x -a "(__fish_complete_users)"
 __skube_option duration "Life of the token" kubeconfig -x
 __skube_option account "Service account of the agent" "kubeconfig manifests" -x
-__skube_option config "Configuration with the scheduler name" manifests -r -F
 __skube_option only "Only these parts" manifests -x -k -a "$parts"
 __skube_option bridge-stopped "slurm-bridge runs nowhere" migrate
 __skube_option from "What to take the cluster over from" migrate -x -a slurm-bridge
@@ -136,6 +135,8 @@ __skube_option label "Label of managed nodes" "teardown migrate" -x
 __skube_option kubeconfig "Kubeconfig for kubectl" "$kubectl" -r -F
 __skube_option context "Context for kubectl" "$kubectl" -x -a "(__skube_contexts)"
 __skube_option socket "Control socket of the agent" "" -r -F
+__skube_option cluster "Remove only this cluster of several" teardown -x
+__skube_option config "Configuration file of the agent" "" -r -F
 __skube_option version "Print the version" "" -s V
 __skube_option help "Print help" "" -s h
 functions -e __skube_option __skube_words

@@ -117,12 +117,12 @@ _skube_other_options() {
 	_skube_option kubeconfig '--duration=[life of the token]:time:(24h 168h)'
 	_skube_option "kubeconfig manifests" \
 		'--account=[service account of the agent]:account:(slurm-kube/slurmkubed)'
-	_skube_option manifests '--config=[configuration with the scheduler name]:file:_files'
 	_skube_option manifests "--only=[only these parts]:part:(rbac policies options-policy \
 		scheduler-name-policy flow-control dashboards)"
 	_skube_option migrate '--bridge-stopped[slurm-bridge runs nowhere]'
 	_skube_option migrate '--from=[what to take the cluster over from]:system:(slurm-bridge)'
 	_skube_option "teardown migrate" '--apply[carry out the steps]'
+	_skube_option teardown '--cluster=[remove only this cluster of several]:cluster:'
 	_skube_option teardown '--agents-stopped[slurmkubed is stopped on the other hosts]'
 	_skube_option "teardown migrate" \
 		'--label=[label of managed nodes]:label:(slurm-kube.io/managed)'
@@ -149,6 +149,7 @@ _skube() {
 	[[ $skube_command = show ]] && skube_command+=${list:+-$list}
 	options=(
 		'--socket=[control socket of the agent]:socket:_files'
+		'--config=[configuration file of the agent]:file:_files'
 		'(-V --version)'{-V,--version}'[print the version]'
 		'(-h --help)'{-h,--help}'[print help]'
 	)

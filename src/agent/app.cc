@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/agent/app.h"
+#include "src/agent/translate_names.h"
 
 #include "src/agent/config_trial.h"
 
@@ -50,7 +51,8 @@ core::NodePolicy node_policy_of(const Config &config)
 		.reserve_memory_mib = config.nodes.reserve_memory_mib,
 		.gres = config.gres,
 		.features = config.nodes.features,
-		.tolerated_taints = config.nodes.tolerated_taints};
+		.tolerated_taints = config.nodes.tolerated_taints,
+		.names = config.nodes.names};
 }
 
 } // namespace
@@ -100,7 +102,7 @@ App::App(Loop &loop, const Config &config, kube::Access access)
 	      [this](const slurm::figures::Answers &before, const slurm::figures::Kinds &due,
 		      SlurmMetrics::Done done) { calls_.figures(before, due, std::move(done)); },
 	      [] { return now().mono_us; }),
-      link_(loop, *this),
+      link_(loop, *this, config.cluster),
       control_(loop,
 	      [this](json_object *request, const ctl::Peer &peer, const ctl::Reply &reply) {
 		      reply_to(*this, request, peer, reply);
@@ -171,8 +173,9 @@ void App::opened(const core::PluginHello &hello)
 		log_warning("kube.conf: %s", hello.config_error.c_str());
 }
 
-void App::arrived(codec::LinkMessage message)
+void App::arrived(codec::LinkMessage told)
 {
+	codec::LinkMessage message = for_kubernetes(std::move(told), config_.nodes.names);
 	if (auto *job = std::get_if<core::SlurmJob>(&message)) {
 		world_.observe(core::JobSeen{std::move(*job)}, now());
 	} else if (const auto *job_gone = std::get_if<codec::JobGone>(&message)) {
@@ -271,11 +274,8 @@ void App::tick()
  * still use. */
 void App::look_at_partitions()
 {
-	std::set<std::string> external;
-	for (const auto &[name, node] : world_.state().slurm_nodes)
-		external.insert(name);
 	calls_.sharing_partitions(
-		std::move(external), [this](Result<slurm::SharingPartitions> answer) {
+		external_nodes(), [this](Result<slurm::SharingPartitions> answer) {
 			loop_.after(k_partitions, [this] { look_at_partitions(); });
 			if (!answer)
 				return;
@@ -287,10 +287,15 @@ void App::look_at_partitions()
 
 void App::look(Look::Done done)
 {
+	look_.begin(external_nodes(), std::move(done));
+}
+
+std::set<std::string> App::external_nodes() const
+{
 	std::set<std::string> external;
 	for (const auto &[name, node] : world_.state().slurm_nodes)
-		external.insert(name);
-	look_.begin(std::move(external), std::move(done));
+		external.insert(config_.nodes.names.in_slurm(name));
+	return external;
 }
 
 void App::ask_for_nodes(std::function<void(const std::string &trouble)> done)

@@ -68,6 +68,8 @@ class App : private link::LinkSink
 	{
 		return executor_.cluster_unknown();
 	}
+	/* Why the plugin that connected last was refused; empty: it was not. */
+	[[nodiscard]] const std::string &link_refusal() const { return link_.refusal(); }
 	[[nodiscard]] const HttpService &http() const { return http_; }
 	[[nodiscard]] HttpService &http() { return http_; }
 	/* Slurm's own metrics. */
@@ -81,7 +83,7 @@ class App : private link::LinkSink
 
       private:
 	void opened(const core::PluginHello &hello) override;
-	void arrived(codec::LinkMessage message) override;
+	void arrived(codec::LinkMessage told) override;
 	void closed() override;
 
 	void want_round();
@@ -92,6 +94,7 @@ class App : private link::LinkSink
 	void look_at_partitions();
 
 	void note_cluster_trouble();
+	[[nodiscard]] std::set<std::string> external_nodes() const; /* with Slurm's names */
 
 	Loop &loop_;
 	Config config_;
@@ -106,7 +109,7 @@ class App : private link::LinkSink
 	EventRecorder recorder_{client_};
 	slurm::Calls calls_;
 	ApiServer api_server_{client_, recorder_};
-	Controller controller_{calls_};
+	Controller controller_{calls_, config_.nodes.names};
 	Executor executor_;
 	SlurmMetrics slurm_metrics_;
 	slurm::SharingPartitions sharing_partitions_; /* polled every 15 s */

@@ -35,12 +35,13 @@ std::string write_node_lines(const App &app)
 		how_slurmctld_rereads(app.world().state().sync.plugin());
 }
 
-std::string list_of(const std::vector<std::string> &names)
+/* Their names in Slurm, for commands of Slurm. */
+std::string list_of(const App &app, const std::vector<std::string> &names)
 {
 	constexpr std::size_t k_named_most = 8;
 	std::string text;
 	for (std::size_t i = 0; i < names.size() && i < k_named_most; i++)
-		text += (i == 0 ? "" : ", ") + names[i];
+		text += (i == 0 ? "" : ", ") + app.config().nodes.names.in_slurm(names[i]);
 	return names.size() > k_named_most
 		? text + " and " + std::to_string(names.size() - k_named_most) + " more"
 		: text;
@@ -60,7 +61,7 @@ Check vanished_nodes(const App &app)
 			std::to_string(absent.names().size()) + " of " + std::to_string(all) +
 				" external nodes have vanished from Kubernetes, too many to be "
 				"believed: " +
-				list_of(absent.names()) +
+				list_of(app, absent.names()) +
 				". They are drained; no pod is deleted, no node set DOWN",
 			"if they should be there: compare kubeconfig and nodes.selector in "
 			"slurmkubed.yaml with kubectl get nodes -l " +
@@ -98,12 +99,12 @@ Check unready_nodes(const App &app)
 	if (!world.holds_unready_nodes())
 		return passed("nodes not ready",
 			names.empty() ? "none"
-				      : std::to_string(names.size()) + ": " + list_of(names));
+				      : std::to_string(names.size()) + ": " + list_of(app, names));
 	return failed("nodes not ready",
 		std::to_string(names.size()) + " of " +
 			std::to_string(world.state().slurm_nodes.size()) +
 			" external nodes are not Ready in Kubernetes, too many to be believed: " +
-			list_of(names) +
+			list_of(app, names) +
 			". They are drained; no node is set DOWN, and their pods go on",
 		"see what lies between the API server and these nodes; they return by themselves. "
 		"If they are lost: "

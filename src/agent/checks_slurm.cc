@@ -85,7 +85,16 @@ Check plugin(const App &app)
 		return passed("plugin",
 			"version " + hello.plugin_version + " in Slurm " + hello.slurm_version +
 				", cluster " + hello.cluster_name +
+				(hello.kube_cluster.empty() ? ""
+							    : ", for Kubernetes cluster " +
+							hello.kube_cluster + " only") +
 				(hello.host.empty() ? "" : ", controller " + hello.host));
+	if (!app.link_refusal().empty())
+		return failed("plugin", "refused: " + app.link_refusal(),
+			"make both say the same: Cluster and Socket in kube.conf beside "
+			"slurm.conf, "
+			"cluster and plugin_socket in slurmkubed.yaml; then restart slurmctld or "
+			"slurmkubed");
 	return failed("plugin", "not connected to " + app.config().plugin_socket,
 		"add kube to JobSubmitPlugins in slurm.conf, restart slurmctld, and compare Socket "
 		"in kube.conf with plugin_socket in slurmkubed.yaml; "
@@ -118,8 +127,10 @@ Check plugin_config(const App &app, const Findings &found)
 			"add " + open +
 				" to Partitions in kube.conf and run 'scontrol reconfigure'");
 	return passed("kube.conf",
-		"as slurmctld has read it: Feature=" + hello.node_feature + " SinkPort=" +
-			std::to_string(hello.sink_port) + " Partitions=" + hello.partitions);
+		"as slurmctld has read it: Feature=" + hello.node_feature +
+			(hello.cluster_feature.empty() ? "" : "," + hello.cluster_feature) +
+			" SinkPort=" + std::to_string(hello.sink_port) +
+			" Partitions=" + hello.partitions);
 }
 
 /* Each partition must exist, be up and have external nodes. */

@@ -12,6 +12,7 @@
 
 #include "src/agent/log_sinks.h"
 #include "src/core/model/names.h"
+#include "src/core/model/node_names.h"
 #include "src/core/policy/gres.h"
 #include "src/core/policy/identity_rules.h"
 #include "src/core/translate/translate.h"
@@ -52,6 +53,7 @@ struct NodesConfig {
 	std::uint64_t reserve_memory_mib = 0;
 	core::LabelFeatures features;              /* labels whose values become features */
 	std::vector<std::string> tolerated_taints; /* keys of taints to ignore */
+	core::NodeNames names;                     /* of the nodes in Slurm */
 	bool operator==(const NodesConfig &) const = default;
 };
 

@@ -73,6 +73,19 @@ void read_cpu_unit(Reader &reader, const Yaml &value, NodesConfig &out)
 		reader.fail(value, "'" + value.text() + "' is not one of 1 and 100m");
 }
 
+/* Names are at most 253 bytes in Kubernetes, and Slurm has room for more. */
+void read_name_prefix(Reader &reader, const Yaml &value, std::string &out)
+{
+	constexpr std::size_t k_bytes_max = 63;
+	std::string text;
+	if (!reader.text_of(value, k_name_characters, k_name, text))
+		return;
+	if (text.size() > k_bytes_max)
+		return reader.fail(
+			value, "is longer than " + std::to_string(k_bytes_max) + " bytes");
+	out = text;
+}
+
 constexpr Key<core::LabelFeature> k_feature_keys[] = {
 	{"label",
 		[](Reader &r, const Yaml &v, core::LabelFeature &out) {
@@ -107,6 +120,10 @@ constexpr Key<NodesConfig> k_nodes_keys[] = {
 	{"selector", read_selector},
 	{"manage",
 		[](Reader &r, const Yaml &v, NodesConfig &out) { (void)r.boolean(v, out.manage); }},
+	{"name_prefix",
+		[](Reader &r, const Yaml &v, NodesConfig &out) {
+			read_name_prefix(r, v, out.names.prefix);
+		}},
 	{"max_gone_percent",
 		[](Reader &r, const Yaml &v, NodesConfig &out) {
 			(void)r.number(v, 0, 100, out.max_gone_percent);

@@ -52,10 +52,11 @@ std::vector<std::string> try_config(const Config &config)
 }
 
 /*
- * These are fixed while the agent runs: names in the markers of live jobs (cluster) and sizes that
- * jobs and nodes were given in a unit (nodes.cpu_unit), the pods that are watched (scheduler_name
- * and scheduler_aliases), connections that are open, and what other threads use (log_format). Other
- * credentials of the same kubeconfig are taken by Credentials.
+ * These are fixed while the agent runs: names in the markers of live jobs (cluster), sizes that
+ * jobs and nodes were given in a unit (nodes.cpu_unit), names of nodes in Slurm
+ * (nodes.name_prefix), the pods that are watched (scheduler_name and scheduler_aliases),
+ * connections that are open, and what other threads use (log_format). Other credentials of the same
+ * kubeconfig are taken by Credentials.
  */
 Config reloadable(const Config &running, const Config &fresh)
 {
@@ -68,6 +69,7 @@ Config reloadable(const Config &running, const Config &fresh)
 	taken.plugin_socket = running.plugin_socket;
 	taken.control_socket = running.control_socket;
 	taken.nodes.cpu_unit = running.nodes.cpu_unit;
+	taken.nodes.names = running.nodes.names;
 	taken.limits.writes_in_flight = running.limits.writes_in_flight;
 	taken.log_format = running.log_format;
 	return taken;
@@ -84,6 +86,7 @@ std::string keys_for_restart(const Config &running, const Config &fresh)
 		{"plugin_socket", running.plugin_socket != fresh.plugin_socket},
 		{"control_socket", running.control_socket != fresh.control_socket},
 		{"nodes.cpu_unit", running.nodes.cpu_unit != fresh.nodes.cpu_unit},
+		{"nodes.name_prefix", running.nodes.names != fresh.nodes.names},
 		{"limits.writes_in_flight",
 			running.limits.writes_in_flight != fresh.limits.writes_in_flight},
 		{"log_format", running.log_format != fresh.log_format},

@@ -2,6 +2,7 @@
 #include "src/agent/links.h"
 
 #include "src/agent/kube/writes.h"
+#include "src/agent/translate_names.h"
 
 #include <utility>
 
@@ -73,13 +74,13 @@ void ApiServer::after(std::chrono::milliseconds delay, std::function<void()> cal
 
 void Controller::submit(const core::JobSpec &spec, Answer<core::Submitted> done)
 {
-	calls_.submit(spec,
-		[done = std::move(done), user = spec.user_id](
+	calls_.submit(for_slurm(spec, names_),
+		[done = std::move(done), user = spec.user_id, names = names_](
 			const Result<slurm::SubmitReply> &reply) {
 			if (!reply)
 				return done(reply.error());
 			done(core::Submitted{.job = reply->id,
-				.node = reply->node,
+				.node = reply->node.empty() ? "" : names.in_kubernetes(reply->node),
 				.cpus = reply->cpus,
 				.partition = reply->partition,
 				.account = reply->account,
@@ -89,7 +90,8 @@ void Controller::submit(const core::JobSpec &spec, Answer<core::Submitted> done)
 
 void Controller::update(core::JobId job, const core::Update &change, Done done)
 {
-	calls_.update(job, change.spec, change.given, change.removed, std::move(done));
+	calls_.update(
+		job, for_slurm(change.spec, names_), change.given, change.removed, std::move(done));
 }
 
 void Controller::complete(core::JobId job, std::uint32_t wait_status, Done done)
@@ -114,17 +116,18 @@ void Controller::give_up(core::JobId job, const core::Marker &marker, Done done)
 
 void Controller::create_node(const core::NodeSpec &spec, core::Family family, Done done)
 {
-	calls_.node_create(spec, family, std::move(done));
+	calls_.node_create(for_slurm(spec, names_), family, std::move(done));
 }
 
 void Controller::delete_node(const std::string &name, Done done)
 {
-	calls_.node_delete(name, std::move(done));
+	calls_.node_delete(names_.in_slurm(name), std::move(done));
 }
 
 void Controller::set_node_state(const core::SetNodeState &change, Done done)
 {
-	calls_.node_set_state(change.name, change.change, change.reason, std::move(done));
+	calls_.node_set_state(
+		names_.in_slurm(change.name), change.change, change.reason, std::move(done));
 }
 
 } // namespace slurmkube::agent

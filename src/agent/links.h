@@ -45,7 +45,10 @@ class ApiServer final : public KubeSide
 class Controller final : public SlurmSide
 {
       public:
-	explicit Controller(slurm::Calls &calls) : calls_(calls) {}
+	/* names: of the nodes in Slurm; must outlive the object */
+	Controller(slurm::Calls &calls, const core::NodeNames &names) : calls_(calls), names_(names)
+	{
+	}
 
 	void submit(const core::JobSpec &spec, Answer<core::Submitted> done) override;
 	void update(core::JobId job, const core::Update &change, Done done) override;
@@ -59,6 +62,7 @@ class Controller final : public SlurmSide
 
       private:
 	slurm::Calls &calls_;
+	const core::NodeNames &names_;
 };
 
 } // namespace slurmkube::agent

@@ -65,6 +65,8 @@ libagent_la_SOURCES = \
 	%D%/slurm_metrics.h \
 	%D%/sources.cc \
 	%D%/sources.h \
+	%D%/translate_names.cc \
+	%D%/translate_names.h \
 	%D%/credential_ends.cc \
 	%D%/credential_ends.h \
 	%D%/event_recorder.cc \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/agent/replies.h"
+#include "src/agent/translate_names.h"
 
 #include "src/agent/app.h"
 #include "src/agent/checks.h"
@@ -62,8 +63,9 @@ std::string slurm_conf(const App &app, const std::string &api_trouble)
 	Json lines = new_array();
 	for (const auto &[name, node] : world.state().kube_nodes) {
 		const auto line = core::node_line(
-			core::node_spec(world.as_left(node), world.state().settings.nodes,
-				world.state().sync.plugin()),
+			for_slurm(core::node_spec(world.as_left(node), world.state().settings.nodes,
+					  world.state().sync.plugin()),
+				app.config().nodes.names),
 			"UNKNOWN");
 		append(lines.get(), line ? *line : "# left out: " + line.error().what);
 	}

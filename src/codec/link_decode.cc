@@ -77,6 +77,8 @@ core::PluginHello read_hello(Fields &fields)
 	fields.read("family", family);
 	fields.read("sink_port", hello.sink_port);
 	fields.read("feature", hello.node_feature);
+	fields.read("kube_cluster", hello.kube_cluster);
+	fields.read("cluster_feature", hello.cluster_feature);
 	fields.read("config_error", hello.config_error);
 	fields.read("pid", hello.pid);
 	fields.read("process_start", hello.process_start);

@@ -58,6 +58,8 @@ void write(json_object *o, const core::PluginHello &hello)
 	put(o, "family", to_name(hello.family));
 	put(o, "sink_port", hello.sink_port);
 	put(o, "feature", hello.node_feature);
+	put(o, "kube_cluster", hello.kube_cluster);
+	put(o, "cluster_feature", hello.cluster_feature);
 	put(o, "config_error", hello.config_error);
 	put(o, "pid", hello.pid);
 	put(o, "process_start", hello.process_start);

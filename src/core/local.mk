@@ -43,6 +43,8 @@ libcore_la_SOURCES = \
 	%D%/model/natural_order.cc \
 	%D%/model/natural_order.h \
 	%D%/model/node.h \
+	%D%/model/node_names.cc \
+	%D%/model/node_names.h \
 	%D%/model/now.h \
 	%D%/model/outcome.cc \
 	%D%/model/outcome.h \

@@ -2,10 +2,12 @@
 #include "src/skube/config_value.h"
 
 #include "src/base/owned.h"
+#include "src/core/model/names.h"
 
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <string_view>
 #include <system_error>
 #include <yaml.h>
@@ -44,18 +46,29 @@ std::string_view scalar(const yaml_node_t *node)
 		: std::string_view();
 }
 
-/* nullptr: the top mapping does not have the key. */
-const yaml_node_t *node_of(yaml_document_t &document, std::string_view key)
+/* nullptr: the node is no mapping, or does not have the key. */
+const yaml_node_t *child_of(
+	yaml_document_t &document, const yaml_node_t *mapping, std::string_view key)
 {
-	const yaml_node_t *root = yaml_document_get_root_node(&document);
-	if (!root || root->type != YAML_MAPPING_NODE)
+	if (!mapping || mapping->type != YAML_MAPPING_NODE)
 		return nullptr;
-	for (const yaml_node_pair_t *pair = root->data.mapping.pairs.start;
-		pair < root->data.mapping.pairs.top; pair++) {
+	for (const yaml_node_pair_t *pair = mapping->data.mapping.pairs.start;
+		pair < mapping->data.mapping.pairs.top; pair++) {
 		if (scalar(yaml_document_get_node(&document, pair->key)) == key)
 			return yaml_document_get_node(&document, pair->value);
 	}
 	return nullptr;
+}
+
+const yaml_node_t *node_of(yaml_document_t &document, std::string_view key)
+{
+	const yaml_node_t *node = yaml_document_get_root_node(&document);
+	for (std::size_t dot = 0; node && dot != std::string_view::npos;) {
+		dot = key.find('.');
+		node = child_of(document, node, key.substr(0, dot));
+		key.remove_prefix(dot == std::string_view::npos ? key.size() : dot + 1);
+	}
+	return node;
 }
 
 /* Calls take with the value of the key, or nullptr if the file does not have it. */
@@ -81,6 +94,16 @@ Result<T> with_value(const std::string &path, const std::string &key, const Take
 }
 
 } // namespace
+
+ConfigFile config_file(const std::string &option)
+{
+	if (!option.empty())
+		return {option, true};
+	const char *named = getenv("SKUBE_CONFIG"); // NOLINT(concurrency-mt-unsafe): one thread
+	if (named && *named)
+		return {named, true};
+	return {names::k_config_file, false};
+}
 
 Result<std::string> config_value(const std::string &path, const std::string &key)
 {

@@ -14,8 +14,16 @@
 namespace slurmkube::skube
 {
 
-/* The value of a key at the top of the file; empty: the file does not have the key. not_found: no
- * such file. Other errors: the file cannot be read or is not YAML, or the value is not a scalar. */
+/* The file that --config or SKUBE_CONFIG names, or the usual one. */
+struct ConfigFile {
+	std::string path;
+	bool is_named = false;
+};
+ConfigFile config_file(const std::string &option);
+
+/* The value of a key; dots lead into sections ("nodes.name_prefix"). Empty: the file does not have
+ * the key. not_found: no such file. Other errors: the file cannot be read or is not YAML, or the
+ * value is not a scalar. */
 Result<std::string> config_value(const std::string &path, const std::string &key);
 
 /* The same for a list of scalars. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/skube/local_commands.h"
+#include "src/skube/config_value.h"
 
 #include "src/core/options/options.h"
 #include "src/core/options/text.h"
@@ -84,7 +85,12 @@ int print_manifests(const Options &options)
 
 int tear_down(Options &options)
 {
-	options.teardown.socket = place_of_socket(options.socket).path;
+	options.teardown.socket = place_of_socket(options.socket, options.manifests.config).path;
+	const auto [file, is_named] = config_file(options.manifests.config);
+	const auto prefix = config_value(file, "nodes.name_prefix");
+	if (!prefix && is_named)
+		return print_trouble(prefix.error());
+	options.teardown.name_prefix = prefix ? *prefix : "";
 	return print_trouble(teardown(options.teardown));
 }
 
@@ -113,7 +119,7 @@ int test_one_pod(const Options &options)
 	wanted.scheduler_name = options.teardown.scheduler_name;
 	wanted.kubeconfig = options.teardown.kubeconfig;
 	wanted.context = options.teardown.context;
-	wanted.socket = place_of_socket(options.socket).path;
+	wanted.socket = place_of_socket(options.socket, options.manifests.config).path;
 	if (timeout_of(wanted) == 0)
 		return usage_error("--timeout " + wanted.timeout +
 			" is not a number of seconds from 1 to " +
@@ -128,7 +134,8 @@ int drain(const Options &options, bool resumes)
 		.resumes = resumes,
 		.verbose = options.verbose,
 		.kubeconfig = options.teardown.kubeconfig,
-		.context = options.teardown.context}));
+		.context = options.teardown.context,
+		.config = options.manifests.config}));
 }
 
 /* The number of a job may stand alone here. */
@@ -149,7 +156,7 @@ int hold(const Options &options, bool releases)
 		return usage_error(options.words[0] +
 			" takes a pod, job/ID or KIND/NAME; skube drain is for nodes");
 	return print_trouble(hold_or_release({.target = *target,
-		.socket = place_of_socket(options.socket).path,
+		.socket = place_of_socket(options.socket, options.manifests.config).path,
 		.releases = releases,
 		.verbose = options.verbose}));
 }
@@ -162,7 +169,7 @@ int logs(const Options &options)
 	if (!options.file.empty() && (options.follow || !options.since.empty()))
 		return usage_error("--follow and --since are for the journal, not for --file");
 	return print_trouble(print_logs({.target = *target,
-		.socket = place_of_socket(options.socket).path,
+		.socket = place_of_socket(options.socket, options.manifests.config).path,
 		.since = options.since,
 		.file = options.file,
 		.follow = options.follow,
@@ -175,7 +182,7 @@ int releases(const Options &options)
 	if (!format)
 		return usage_error(format.error().what);
 	return print_releases({.format = *format,
-		.socket = place_of_socket(options.socket).path,
+		.socket = place_of_socket(options.socket, options.manifests.config).path,
 		.kubeconfig = options.teardown.kubeconfig,
 		.context = options.teardown.context});
 }
@@ -186,7 +193,7 @@ int show_top(const Options &options)
 	if (!format)
 		return usage_error(format.error().what);
 	return top({.format = *format,
-		.socket = place_of_socket(options.socket).path,
+		.socket = place_of_socket(options.socket, options.manifests.config).path,
 		.once = options.once});
 }
 

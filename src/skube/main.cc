@@ -247,7 +247,8 @@ int ask_agent(const Command &command, const Options &options)
 	auto members = members_of(command, options);
 	if (!members)
 		return usage_error(members.error().what);
-	const skube::SocketPath socket = skube::place_of_socket(options.socket);
+	const skube::SocketPath socket =
+		skube::place_of_socket(options.socket, options.manifests.config);
 	if (options.watch)
 		return watch_list(command, socket, members->get(), *look);
 	codec::Json reply;

@@ -24,9 +24,9 @@ Error needs_names(const Error &error)
 /* Before slurmkubed.yaml is written, every site has the default name. */
 Status take_names(const std::string &given, manifests::Site &site)
 {
-	const std::string file = given.empty() ? names::k_config_file : given;
+	const auto [file, is_named] = config_file(given);
 	const auto name = config_value(file, "scheduler_name");
-	if (!name && given.empty() && name.error().code == Errc::not_found)
+	if (!name && !is_named && name.error().code == Errc::not_found)
 		return Ok{};
 	if (!name)
 		return needs_names(name.error());

@@ -4,6 +4,8 @@
 #include "src/base/text.h"
 #include "src/codec/json.h"
 #include "src/core/model/names.h"
+#include "src/core/model/node_names.h"
+#include "src/skube/config_value.h"
 
 #include <algorithm>
 #include <cctype>
@@ -34,8 +36,8 @@ Status both_have_it(const DrainState &state)
 				": native nodes are drained with scontrol update"};
 	if (!state.in_slurm)
 		return Error{Errc::not_found,
-			"Slurm has no node " + state.node + ": kubectl cordon " + state.node +
-				" is enough"};
+			"Slurm has no node " + state.in_slurm_as() + ": kubectl cordon " +
+				state.node + " is enough"};
 	return Ok{};
 }
 
@@ -63,7 +65,7 @@ Error drained_by_others(const DrainState &state)
 	return {Errc::conflict,
 		"node " + state.node + " is drained in Slurm with the reason '" + state.reason +
 			"', and not by skube drain: ask who did it; scontrol update NodeName=" +
-			state.node + " State=RESUME undoes it"};
+			state.in_slurm_as() + " State=RESUME undoes it"};
 }
 
 Error drained_by_the_agent(const DrainState &state)
@@ -108,8 +110,8 @@ Result<std::vector<Words>> drain_commands(const DrainState &state, const std::st
 	std::vector<Words> commands;
 	const std::string text = k_drain_prefix + reason;
 	if (!state.drained || state.reason != text)
-		commands.push_back({"scontrol", "update", "NodeName=" + state.node, "State=DRAIN",
-			"Reason=" + text});
+		commands.push_back({"scontrol", "update", "NodeName=" + state.in_slurm_as(),
+			"State=DRAIN", "Reason=" + text});
 	if (state.annotation != reason)
 		commands.push_back(with(state.kubectl,
 			{"annotate", "node", state.node, "--overwrite",
@@ -135,12 +137,25 @@ Result<std::vector<Words>> resume_commands(const DrainState &state)
 				names::k_drain_reason + std::string("-")}));
 	if (state.drained && is_ours(state.reason))
 		commands.push_back(
-			{"scontrol", "update", "NodeName=" + state.node, "State=RESUME"});
+			{"scontrol", "update", "NodeName=" + state.in_slurm_as(), "State=RESUME"});
 	return commands;
 }
 
 namespace
 {
+
+/* A file that is not there, or that this user may not read, is no error unless it was named: most
+ * sites have no prefix. */
+Status name_in_slurm(const std::string &config, DrainState &state)
+{
+	const auto [file, is_named] = config_file(config);
+	const auto prefix = config_value(file, "nodes.name_prefix");
+	if (!prefix && is_named)
+		return prefix.error();
+	if (prefix && !prefix->empty())
+		state.slurm_name = core::NodeNames{*prefix}.in_slurm(state.node);
+	return Ok{};
+}
 
 Status ask_kubernetes(DrainState &state)
 {
@@ -163,7 +178,7 @@ Status ask_kubernetes(DrainState &state)
 /* One line for each partition that has the node, all alike. */
 Status ask_slurm(DrainState &state)
 {
-	const auto text = output_of({"sinfo", "--all", "--noheader", "--nodes", state.node,
+	const auto text = output_of({"sinfo", "--all", "--noheader", "--nodes", state.in_slurm_as(),
 		"--Format", "StateComplete:200,Reason:1000"});
 	if (!text)
 		return text.error();
@@ -188,6 +203,8 @@ Status ask_slurm(DrainState &state)
 Status drain_or_resume(const DrainRequest &wanted)
 {
 	DrainState state{.node = wanted.node};
+	if (auto named = name_in_slurm(wanted.config, state); !named)
+		return named;
 	for (const auto &[option, value] : {std::pair("--kubeconfig", &wanted.kubeconfig),
 		     std::pair("--context", &wanted.context)}) {
 		if (!value->empty())

@@ -28,8 +28,14 @@ struct DrainState {
 	bool in_kubernetes = false, cordoned = false;
 	std::string annotation = {}; /* the reason that skube wrote; empty: none */
 	bool in_slurm = false, drained = false;
-	std::string reason = {};  /* of Slurm, without user and time */
-	Words kubectl{"kubectl"}; /* with its options */
+	std::string reason = {};     /* of Slurm, without user and time */
+	Words kubectl{"kubectl"};    /* with its options */
+	std::string slurm_name = {}; /* empty: the same name */
+
+	[[nodiscard]] const std::string &in_slurm_as() const
+	{
+		return slurm_name.empty() ? node : slurm_name;
+	}
 };
 
 /* What is left to do, in this order; empty: nothing. conflict: it is drained or cordoned by others;
@@ -43,6 +49,7 @@ struct DrainRequest {
 	bool resumes = false;
 	bool verbose = false;                      /* print each command */
 	std::string kubeconfig = {}, context = {}; /* for kubectl; empty: its defaults */
+	std::string config = {}; /* the agent's file that --config names; empty: none */
 };
 
 /* Asks both sides, does what is left, and prints what was done. After a failure the same command

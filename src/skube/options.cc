@@ -69,8 +69,9 @@ const char k_help[] =
 	"      --token-file FILE, --owner USER, --duration TIME   with kubeconfig: token file\n"
 	"                        (default /var/lib/slurm-kube/token), owner of both files\n"
 	"                        (slurm), life of the token (168h)\n"
-	"      --config FILE     with manifests: configuration to take scheduler_name and\n"
-	"                        scheduler_aliases from (/etc/slurm-kube/slurmkubed.yaml)\n"
+	"      --config FILE     the agent's configuration, if there are several agents (else\n"
+	"                        SKUBE_CONFIG, else /etc/slurm-kube/slurmkubed.yaml): its\n"
+	"                        control_socket, nodes.name_prefix and scheduler names\n"
 	"      --only NAMES      with manifests: only these of rbac, policies, options-policy,\n"
 	"                        scheduler-name-policy, flow-control, dashboards\n"
 	"      --account NAMESPACE/NAME   with manifests and kubeconfig: service account of the\n"
@@ -91,6 +92,8 @@ const char k_help[] =
 	"                        teardown and migrate: kubectl's, for the agent's cluster\n"
 	"      --agents-stopped  with teardown: slurmkubed is stopped on the other\n"
 	"                        controller hosts\n"
+	"      --cluster NAME    with teardown: remove only this one of several Kubernetes\n"
+	"                        clusters\n"
 	"      --from SYSTEM     with migrate: slurm-bridge\n"
 	"      --bridge-stopped  with migrate: slurm-bridge runs nowhere\n"
 	"  -V, --version\n"
@@ -143,7 +146,7 @@ constexpr Known k_known[] = {
 	{"token-file", 0, k_kubeconfig, nullptr, [](Options &o) -> Word { return o.files.token; }},
 	{"owner", 0, k_kubeconfig, nullptr, [](Options &o) -> Word { return o.files.owner; }},
 	{"duration", 0, k_kubeconfig, nullptr, [](Options &o) -> Word { return o.files.duration; }},
-	{"config", 0, k_manifests, nullptr, [](Options &o) -> Word { return o.manifests.config; }},
+	{"config", 0, k_any, nullptr, [](Options &o) -> Word { return o.manifests.config; }},
 	{"only", 0, k_manifests, nullptr, [](Options &o) -> Word { return o.manifests.only; }},
 	{"account", 0, k_manifests | k_kubeconfig, nullptr,
 		[](Options &o) -> Word { return o.manifests.account; }},
@@ -154,6 +157,7 @@ constexpr Known k_known[] = {
 	{"from", 0, k_migrate, nullptr, [](Options &o) -> Word { return o.from; }},
 	{"agents-stopped", 0, k_teardown,
 		[](Options &o) -> Flag { return o.teardown.agents_stopped; }, nullptr},
+	{"cluster", 0, k_teardown, nullptr, [](Options &o) -> Word { return o.teardown.cluster; }},
 	{"reason", 0, k_drain, nullptr, [](Options &o) -> Word { return o.reason; }},
 	{"since", 0, k_logs, nullptr, [](Options &o) -> Word { return o.since; }},
 	{"file", 0, k_logs, nullptr, [](Options &o) -> Word { return o.file; }},

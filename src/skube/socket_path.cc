@@ -31,10 +31,11 @@ SocketPath socket_path(
 	return {names::k_control_socket, "the default, because " + value.error().what};
 }
 
-SocketPath place_of_socket(const std::string &option)
+SocketPath place_of_socket(const std::string &option, const std::string &config)
 {
 	// NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
-	return socket_path(option, getenv("SKUBE_SOCKET"), names::k_config_file);
+	const char *environment = config.empty() ? getenv("SKUBE_SOCKET") : nullptr;
+	return socket_path(option, environment, config_file(config).path);
 }
 
 } // namespace slurmkube::skube

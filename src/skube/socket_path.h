@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * socket_path.h - where the agent's control socket is: --socket, else SKUBE_SOCKET, else
- * control_socket in slurmkubed.yaml, else the default.
+ * socket_path.h - where the agent's control socket is: --socket, else control_socket in the file of
+ * --config, else SKUBE_SOCKET, else control_socket in slurmkubed.yaml, else the default.
  */
 #ifndef SLURMKUBE_SKUBE_SOCKET_PATH_H
 #define SLURMKUBE_SKUBE_SOCKET_PATH_H
@@ -25,8 +25,8 @@ struct SocketPath {
 SocketPath socket_path(
 	const std::string &option, const char *environment, const std::string &config_file);
 
-/* The same with the variable of this process and the file in its usual place. */
-SocketPath place_of_socket(const std::string &option);
+/* The same with the variables of this process. config: the file of --config; empty: none. */
+SocketPath place_of_socket(const std::string &option, const std::string &config);
 
 } // namespace slurmkube::skube
 

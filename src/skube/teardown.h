@@ -58,6 +58,10 @@ struct Leftovers {
 	std::string server;       /* the API server that kubectl uses */
 	std::string cluster_uid;  /* uid of the namespace kube-system, which markers contain */
 	Words kubectl{"kubectl"}; /* with its options */
+	/* the only cluster of several that is to be removed, and what the agent puts before the
+	 * names of its nodes; empty: slurm-kube as a whole */
+	std::string cluster, name_prefix;
+	std::set<std::string> clusters;             /* whose features external nodes have */
 	std::string label = names::k_managed_label; /* label of nodes */
 };
 
@@ -69,7 +73,8 @@ Result<std::vector<Step>> teardown_plan(const Leftovers &left);
 
 struct Teardown {
 	std::string socket, scheduler_name, label;
-	std::string kubeconfig = {}, context = {}; /* for kubectl; empty: its defaults */
+	std::string cluster = {}, name_prefix = {}; /* as in Leftovers */
+	std::string kubeconfig = {}, context = {};  /* for kubectl; empty: its defaults */
 	bool apply = false;
 	bool agents_stopped = false; /* the user says that those on other controllers are */
 };

@@ -156,6 +156,8 @@ Result<Leftovers> leftovers(const Teardown &wanted)
 	left.kubectl = kubectl_with(wanted.kubeconfig, wanted.context);
 	left.agent_answers = may_run(wanted.socket);
 	left.agents_stopped = wanted.agents_stopped;
+	left.cluster = wanted.cluster;
+	left.name_prefix = wanted.name_prefix;
 	ask_server(ask, left);
 	ask_policies(ask, left);
 	ask_pods(ask, wanted.scheduler_name, left);

@@ -27,14 +27,44 @@ bool has(const Words &words, const std::string &one)
 	return std::find(words.begin(), words.end(), one) != words.end();
 }
 
-/* Partitions that also have native nodes are left alone, because they may have native jobs. */
+const std::string k_cluster_feature = names::k_node_feature + std::string("-");
+
+/* Whether a node with these features is to be removed. */
+bool is_to_go(const Words &features, const Leftovers &left)
+{
+	return has(features,
+		left.cluster.empty() ? names::k_node_feature : k_cluster_feature + left.cluster);
+}
+
+/* The same for a line of slurm.conf: a NodeSet may have a cluster's feature alone. */
+bool is_line_to_go(const Words &features, const Leftovers &left)
+{
+	const auto is_of = [&features](const std::string &cluster) {
+		return has(features, k_cluster_feature + cluster);
+	};
+	return is_to_go(features, left) ||
+		(left.cluster.empty() &&
+			std::any_of(left.clusters.begin(), left.clusters.end(), is_of));
+}
+
+void note_clusters(const Words &features, Leftovers &left)
+{
+	for (const std::string &feature : features) {
+		if (feature.starts_with(k_cluster_feature))
+			left.clusters.insert(feature.substr(k_cluster_feature.size()));
+	}
+}
+
+/* Partitions that also have other nodes are left alone, because they may have native jobs. */
 void ask_nodes(Asker &ask, Leftovers &left)
 {
 	std::set<std::string> ours, others;
 	for (const std::string &row :
 		ask.lines({"scontrol", "--oneliner", "--all", "show", "nodes"})) {
-		const bool is_ours = has(
-			listed(scontrol_value(row, "AvailableFeatures")), names::k_node_feature);
+		const Words features = listed(scontrol_value(row, "AvailableFeatures"));
+		const bool is_ours = is_to_go(features, left);
+		if (has(features, names::k_node_feature))
+			note_clusters(features, left);
 		for (const std::string &partition : listed(scontrol_value(row, "Partitions")))
 			(is_ours ? ours : others).insert(partition);
 		const bool is_dynamic =
@@ -74,7 +104,8 @@ void ask_marked_jobs(Asker &ask, Leftovers &left)
 		std::getline(words >> std::ws, comment);
 		auto marker = codec::marker_from_text(
 			comment.substr(0, comment.find_last_not_of(' ') + 1));
-		if (!marker || (job.state != "PENDING" && !is_live(job.state)))
+		if (!marker || (job.state != "PENDING" && !is_live(job.state)) ||
+			(!left.cluster.empty() && marker->cluster != left.cluster))
 			continue;
 		job.marker = std::move(*marker);
 		left.marked_jobs.push_back(std::move(job));
@@ -110,12 +141,13 @@ bool is_of_ours(const std::string &line, const Leftovers &left)
 			line.find('=') + 1, line.find_first_of(" \t#") - line.find('=') - 1));
 	};
 	if (key == "JobSubmitPlugins")
-		return has(words(), "kube") || has(words(), "job_submit/kube");
+		return left.cluster.empty() &&
+			(has(words(), "kube") || has(words(), "job_submit/kube"));
 	if (key == "PartitionName")
 		return has(left.partitions, scontrol_value(line, "PartitionName"));
 	if (key == "NodeName" || key == "NodeSet")
-		return has(listed(scontrol_value(line, "Feature")), names::k_node_feature) ||
-			has(listed(scontrol_value(line, "Features")), names::k_node_feature);
+		return is_line_to_go(listed(scontrol_value(line, "Feature")), left) ||
+			is_line_to_go(listed(scontrol_value(line, "Features")), left);
 	return false;
 }
 

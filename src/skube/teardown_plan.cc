@@ -2,6 +2,7 @@
 /*
  * teardown_plan.cc - the steps, and the reasons for their order. Pure.
  */
+#include "src/core/model/node_names.h"
 #include "src/skube/asker.h"
 #include "src/skube/teardown.h"
 
@@ -52,6 +53,19 @@ Words ids_of(const Leftovers &left, bool are_waiting)
 	return ids;
 }
 
+/* Otherwise the nodes of a cluster that has no pod at present would go as well. */
+Status check_which(const Leftovers &left)
+{
+	if (!left.cluster.empty() || left.clusters.size() < 2)
+		return Ok{};
+	std::string all;
+	for (const std::string &name : left.clusters)
+		all += (all.empty() ? "" : ", ") + name;
+	return Error{Errc::conflict,
+		"Slurm has nodes of several Kubernetes clusters (" + all +
+			"): say with --cluster which of them is to be removed"};
+}
+
 /* With the wrong cluster, jobs would seem to belong to pods that are gone, and that cluster would
  * lose its labels. */
 Status check_cluster(const Leftovers &left)
@@ -77,8 +91,9 @@ Status check_cluster(const Leftovers &left)
 				") is about a pod of the cluster at " + left.server + remedy +
 				"; if it is this one and their pods are gone, scancel these jobs"};
 	const Words slurm = joined(left.dynamic_nodes, left.written_nodes);
-	const auto is_known = [&slurm](const std::string &name) {
-		return std::ranges::find(slurm, name) != slurm.end();
+	const core::NodeNames names{left.name_prefix};
+	const auto is_known = [&slurm, &names](const std::string &name) {
+		return std::ranges::find(slurm, names.in_slurm(name)) != slurm.end();
 	};
 	if (!slurm.empty() && !left.labelled_nodes.empty() &&
 		std::ranges::none_of(left.labelled_nodes, is_known))
@@ -116,18 +131,24 @@ void plan_quiet(const Leftovers &left, std::vector<Step> &plan)
 			.stops = true});
 }
 
+std::string unit_of(const Leftovers &left)
+{
+	return left.cluster.empty() ? "slurmkubed" : "slurmkubed@" + left.cluster;
+}
+
 void plan_stop(const Leftovers &left, std::vector<Step> &plan)
 {
 	if (left.agent_answers)
 		plan.push_back({.what = "Stop the agent",
-			.commands = {{"systemctl", "disable", "--now", "slurmkubed"}},
+			.commands = {{"systemctl", "disable", "--now", unit_of(left)}},
 			.must_help = true});
 	Words others = left.controllers;
 	std::erase(others, left.this_host);
 	if (!left.agents_stopped)
 		add(plan,
 			{.what = "Stop slurmkubed on these hosts of slurmctld too (systemctl "
-				 "disable --now slurmkubed), then add --agents-stopped",
+				 "disable --now " +
+					unit_of(left) + "), then add --agents-stopped",
 				.commands = {},
 				.details = others,
 				.stops = true});
@@ -187,7 +208,14 @@ void plan_rest(const Leftovers &left, std::vector<Step> &plan)
 			.commands = {},
 			.details = left.pods_waiting});
 	const bool nothing_left = plan.empty();
-	if (!nothing_left)
+	if (!nothing_left && !left.cluster.empty())
+		plan.push_back({.what = "Remove the files, on every controller host",
+			.commands = {},
+			.details = {"the line Cluster=" + left.cluster +
+					" and the cluster's partitions in kube.conf beside "
+					"slurm.conf; then restart slurmctld",
+				"the cluster's files in /etc/slurm-kube, its node lines"}});
+	else if (!nothing_left)
 		plan.push_back({.what = "Remove the files, on every controller host",
 			.commands = {},
 			.details = {"make uninstall in the build directory",
@@ -201,6 +229,8 @@ void plan_rest(const Leftovers &left, std::vector<Step> &plan)
 
 Result<std::vector<Step>> teardown_plan(const Leftovers &left)
 {
+	if (Status told = check_which(left); !told)
+		return told.error();
 	if (Status fits = check_cluster(left); !fits)
 		return fits.error();
 	std::vector<Step> plan;

@@ -20,7 +20,7 @@ HARMLESS = re.compile(
     r"^(kubectl (describe|get|annotate$|apply$|create token$|--kubeconfig \S+ auth whoami$)"
     r"|scontrol (show|requeue$)|skube: "
     r"|skube (check|diag|explain|help|logs|manifests|ping|show|version|why)\b"
-    r"|systemctl status|\w+$|[\w.]+yaml$)"
+    r"|systemctl status|\w+@?$|[\w.]+yaml$)"
 )
 UNIT = "systemd's part: no test has systemd; what the unit starts and reloads is tested"
 # command (a regular expression that matches all of it) -> the test that runs it and a text that
@@ -49,6 +49,16 @@ TESTED = [
         '"State=DOWN"',
     ),
     (r"scontrol delete NodeName=…", "testsuite/component/skube/test_teardown.py", "delete"),
+    (
+        r"skube --config \S+ check",
+        "testsuite/e2e/test_clusters.py",
+        '"--config", own.agent.dir / "slurmkubed.yaml"',
+    ),
+    (
+        r"skube --config FILE teardown --cluster NAME",
+        "testsuite/component/skube/test_teardown.py",
+        '"teardown", "--apply", "--cluster", "alpha"',
+    ),
     (r"sacctmgr add user \S+ account=\S+", "testsuite/e2e/test_identity.py", "sacctmgr add user"),
     (r"sacctmgr modify user \S+ set qos\+=\S+", "testsuite/e2e/test_identity.py", "qos+="),
     (r"kubectl cordon", "testsuite/e2e/test_nodes.py", '"cordon"'),
@@ -108,7 +118,9 @@ TESTED = [
     ),
     (r"skube teardown( --apply)?", "testsuite/component/skube/test_teardown.py", "test_teardown"),
     (
-        r"systemctl (restart|reload|edit|enable --now|disable --now) (slurmctld|slurmkubed)",
+        r"systemctl (restart|reload|edit|enable --now|disable --now)"
+        r" (slurmctld|slurmkubed)|systemctl enable --now"
+        r" slurmkubed@alpha slurmkubed@beta",
         None,
         UNIT,
     ),

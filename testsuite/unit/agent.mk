@@ -30,3 +30,9 @@ TESTS += testsuite/unit/test_topology
 testsuite_unit_test_topology_SOURCES = %D%/test_topology.cc
 testsuite_unit_test_topology_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CPPFLAGS)
 testsuite_unit_test_topology_LDADD = libcheck.la libagent.la libcodec.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_translate_names
+TESTS += testsuite/unit/test_translate_names
+testsuite_unit_test_translate_names_SOURCES = %D%/test_translate_names.cc
+testsuite_unit_test_translate_names_LDADD = libcheck.la libagent.la libcodec.la libcore.la \
+	libbase.la

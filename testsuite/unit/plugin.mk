@@ -28,3 +28,7 @@ check_PROGRAMS += testsuite/unit/test_plugin_job_walk
 TESTS += testsuite/unit/test_plugin_job_walk
 testsuite_unit_test_plugin_job_walk_SOURCES = %D%/test_plugin_job_walk.cc
 testsuite_unit_test_plugin_job_walk_LDADD = $(plugin_test_libs)
+check_PROGRAMS += testsuite/unit/test_plugin_foreign_partitions
+TESTS += testsuite/unit/test_plugin_foreign_partitions
+testsuite_unit_test_plugin_foreign_partitions_SOURCES = %D%/test_plugin_foreign_partitions.cc
+testsuite_unit_test_plugin_foreign_partitions_LDADD = $(plugin_test_libs)

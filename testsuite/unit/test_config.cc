@@ -65,6 +65,7 @@ nodes:
   manage: false
   not_ready_after: 90
   cpu_unit: 100m
+  name_prefix: alpha-
   features: [{label: topology.kubernetes.io/zone}, {label: disk, prefix: d_}]
   reserve_cpus: 1
   reserve_memory_mib: 512
@@ -129,7 +130,8 @@ void every_key_is_read()
 		.reserve_cpus = 1,
 		.reserve_memory_mib = 512,
 		.features = {{"topology.kubernetes.io/zone", ""}, {"disk", "d_"}},
-		.tolerated_taints = {"example.com/gpu", "other"}};
+		.tolerated_taints = {"example.com/gpu", "other"},
+		.names = {"alpha-"}};
 	using Op = core::LabelRequirement::Op;
 	core::NamespaceRule physics{.name_space = "physics",
 		.user_id = 4000001,
@@ -260,6 +262,9 @@ void wrong_values_are_refused()
 			"f:1: gres[0]: type and type_from exclude each other"},
 		{"log_level: loud",
 			"f:1: log_level: 'loud' is not one of error, warning, info, debug"},
+		{"nodes: {name_prefix: a/b}",
+			"f:1: nodes.name_prefix: 'a/b' is not a name of letters, digits, '-', '.' "
+			"and '_'"},
 		{"nodes: {cpu_unit: 250m}", "f:1: nodes.cpu_unit: '250m' is not one of 1 and 100m"},
 		{"nodes: {features: [{prefix: a}]}",
 			"f:1: nodes.features[0]: has no label: which label's value shall be a "

@@ -67,6 +67,8 @@ core::PluginHello example_hello()
 	hello.family = core::Family::native;
 	hello.sink_port = 6899;
 	hello.node_feature = "kube";
+	hello.kube_cluster = "alpha";
+	hello.cluster_feature = "kube-alpha";
 	hello.config_error = "line 3: no such key";
 	hello.host = "ctl-2";
 	hello.whole_sockets = true;

@@ -235,6 +235,9 @@ void the_record_counts_whole_allocatable_cpus_and_points_at_the_sink()
 	KubeNode in_zone = kube();
 	in_zone.labels["topology.kubernetes.io/zone"] = "a";
 	CHECK_EQUAL(node_spec(in_zone, p, plugin(22, 5)).features, "kube,zone_a");
+	PluginHello of_alpha = plugin(22, 5);
+	of_alpha.cluster_feature = "kube-alpha";
+	CHECK_EQUAL(node_spec(in_zone, p, of_alpha).features, "kube,kube-alpha,zone_a");
 	p.cpu_unit = 100; /* in tenths: 7.91 CPUs less two whole ones */
 	CHECK_EQUAL(node_spec(kube(), p, plugin(22, 5)).cpus, 59U);
 	const NodeSpec native = node_spec(kube(), p, plugin(25, 11));

@@ -58,6 +58,55 @@ void a_wrong_line_is_named_and_its_default_stands()
 	CHECK(!parse_config("Socket=/" + std::string(200, 'x')).error.empty());
 }
 
+void clusters_have_a_socket_each()
+{
+	Config config = parse_config("Cluster=alpha Socket=/run/a.sock\n"
+				     "cluster = b-2.x\tsocket = /run/b.sock # why\n");
+	CHECK_EQUAL(config.error, "");
+	CHECK(config.has_clusters);
+	CHECK(config.clusters ==
+		(std::vector<ClusterSocket>{{"alpha", "/run/a.sock"}, {"b-2.x", "/run/b.sock"}}));
+	CHECK_EQUAL(cluster_feature(config.feature, "alpha"), "kube-alpha");
+	CHECK(!parse_config("Socket=/run/a.sock").has_clusters);
+}
+
+void a_wrong_cluster_line_is_named_and_no_agent_hears_of_all()
+{
+	struct Row {
+		const char *line, *error;
+	};
+	for (const Row &row : {
+		     Row{"Cluster=",
+			     "Cluster must be a name of at most 63 letters, digits, '-', "
+			     "'_' and '.'"},
+		     Row{"Cluster=a&b Socket=/s",
+			     "Cluster must be a name of at most 63 letters, digits, '-', '_' and "
+			     "'.'"},
+		     Row{"Cluster=a", "Cluster=a must be followed by Socket=PATH"},
+		     Row{"Cluster=a Feature=x", "Cluster=a must be followed by Socket=PATH"},
+		     Row{"Cluster=a Socket=s",
+			     "Socket must be an absolute path of at most 107 bytes"},
+	     }) {
+		Config config = parse_config(row.line);
+		CHECK_EQUAL(config.error, std::string("kube.conf line 1: ") + row.error);
+		CHECK(config.has_clusters);
+		CHECK(config.clusters.empty());
+	}
+	for (const char *twice : {"Cluster=a Socket=/1\nCluster=a Socket=/2",
+		     "Cluster=a Socket=/1\nCluster=b Socket=/1"}) {
+		Config config = parse_config(twice);
+		CHECK_EQUAL(config.error,
+			"kube.conf line 2: cluster a has this name or socket already");
+		CHECK_EQUAL(config.clusters.size(), 1U);
+	}
+	std::string many;
+	for (std::size_t i = 0; i <= k_clusters_max; i++)
+		many += "Cluster=c" + std::to_string(i) + " Socket=/" + std::to_string(i) + "\n";
+	CHECK_EQUAL(
+		parse_config(many).error, "kube.conf line 17: at most 16 clusters are possible");
+	CHECK(!parse_config("Cluster=" + std::string(64, 'x') + " Socket=/s").error.empty());
+}
+
 /* Handles "a[1-3]" and commas; component test plugin covers Slurm's own host lists. */
 std::vector<std::string> expanded(const std::string &hosts, std::size_t most)
 {
@@ -188,6 +237,8 @@ int main()
 			TEST(every_key_is_read),
 			TEST(no_partition_at_all_is_possible),
 			TEST(a_wrong_line_is_named_and_its_default_stands),
+			TEST(clusters_have_a_socket_each),
+			TEST(a_wrong_cluster_line_is_named_and_no_agent_hears_of_all),
 			TEST(gres_conf_names_its_nodes),
 			TEST(plain_gres_lines_may_be_loaded),
 			TEST(gres_lines_that_end_slurmctld_are_not_loaded),

@@ -27,6 +27,7 @@ core::SlurmNode node(const char *name)
 void a_snapshot_has_everything_between_its_ends()
 {
 	Feed feed;
+	FeedReader reader(feed, {});
 	feed.node(node("n"));
 	feed.job(job(1));
 	feed.job(job(2));
@@ -35,7 +36,7 @@ void a_snapshot_has_everything_between_its_ends()
 	CHECK(!feed.is_complete());
 	feed.complete();
 	CHECK(feed.is_complete());
-	auto snapshot = feed.open();
+	auto snapshot = reader.open();
 	REQUIRE(snapshot.size() == 4);
 	CHECK(snapshot[0] == LinkMessage(codec::SnapshotBegin{}));
 	CHECK(snapshot[1] == LinkMessage(node("n")));
@@ -47,93 +48,175 @@ void a_snapshot_has_everything_between_its_ends()
 void a_reset_ends_the_connection()
 {
 	Feed feed;
+	FeedReader reader(feed, {});
 	feed.job(job(1));
 	feed.complete();
-	(void)feed.open();
+	(void)reader.open();
 	feed.reset();
 	feed.job(job(2));
 	feed.complete();
 	std::vector<LinkMessage> out;
-	CHECK(!feed.take(out));
-	CHECK(!feed.is_dropped());
-	CHECK(feed.open().size() == 3);
+	CHECK(!reader.take(out));
+	CHECK(!reader.is_dropped());
+	CHECK(reader.open().size() == 3);
 	/* an empty snapshot would mean that all jobs are gone, so none is given */
 	feed.reset();
-	CHECK(feed.open().empty());
-	CHECK(!feed.take(out));
+	CHECK(reader.open().empty());
+	CHECK(!reader.take(out));
 	feed.complete();
-	CHECK(!feed.take(out));
-	CHECK(feed.open().size() == 2);
-	CHECK(feed.take(out));
+	CHECK(!reader.take(out));
+	CHECK(reader.open().size() == 2);
+	CHECK(reader.take(out));
 }
 
 void changes_are_queued_while_open_only()
 {
 	Feed feed;
+	FeedReader reader(feed, {});
 	feed.complete();
 	std::vector<LinkMessage> out;
 	feed.job(job(1));
-	(void)feed.open();
-	CHECK(feed.take(out));
+	(void)reader.open();
+	CHECK(reader.take(out));
 	CHECK(out.empty());
 	feed.job(job(2));
 	feed.job_gone({1});
 	feed.job_gone({99}); /* never reported, so there is nothing to withdraw */
 	feed.node_gone("unknown");
-	CHECK(feed.take(out));
+	CHECK(reader.take(out));
 	REQUIRE(out.size() == 2);
 	CHECK(out[0] == LinkMessage(job(2)));
 	CHECK(out[1] == LinkMessage(codec::JobGone{{1}}));
-	feed.close();
+	reader.close();
 	feed.job(job(3));
-	(void)feed.open();
-	CHECK(feed.take(out) && out.empty());
+	(void)reader.open();
+	CHECK(reader.take(out) && out.empty());
 }
 
 void too_many_lines_drop_the_queue()
 {
 	Feed feed;
+	FeedReader reader(feed, {});
 	feed.complete();
 	for (std::uint32_t i = 0; i <= k_queue_lines_max; i++)
 		feed.job(job(i));
-	(void)feed.open();
+	(void)reader.open();
 	std::vector<LinkMessage> out;
 	for (std::uint32_t i = 0; i < k_queue_lines_max; i++)
 		feed.job_gone({i});
-	CHECK(!feed.is_dropped());
+	CHECK(!reader.is_dropped());
 	feed.job_gone({k_queue_lines_max});
-	CHECK(feed.is_dropped());
-	CHECK(!feed.take(out));
-	feed.close();
-	CHECK_EQUAL(feed.open().size(), 2U);
-	CHECK(feed.take(out));
+	CHECK(reader.is_dropped());
+	CHECK(!reader.take(out));
+	reader.close();
+	CHECK_EQUAL(reader.open().size(), 2U);
+	CHECK(reader.take(out));
 }
 
 void too_many_bytes_drop_the_queue()
 {
 	Feed feed;
+	FeedReader reader(feed, {});
 	feed.complete();
-	(void)feed.open();
+	(void)reader.open();
 	core::SlurmJob large = job(1);
 	large.reason.assign(1024 * 1024, 'x');
 	for (int i = 0; i < 3; i++)
 		feed.job(large);
-	CHECK(!feed.is_dropped());
+	CHECK(!reader.is_dropped());
 	feed.job(large);
-	CHECK(feed.is_dropped());
+	CHECK(reader.is_dropped());
 }
 
 void losing_control_ends_the_connection()
 {
 	Feed feed;
+	FeedReader reader(feed, {});
 	feed.job(job(1));
 	feed.complete();
-	(void)feed.open();
+	(void)reader.open();
 	feed.reset();
 	std::vector<LinkMessage> out;
-	CHECK(!feed.take(out));
-	CHECK(!feed.is_dropped());
+	CHECK(!reader.take(out));
+	CHECK(!reader.is_dropped());
 	CHECK(!feed.is_complete());
+}
+
+core::SlurmJob job_of(const char *cluster, std::uint32_t id)
+{
+	core::SlurmJob of = job(id);
+	of.marker.cluster = cluster;
+	return of;
+}
+
+core::SlurmNode node_with(const char *name, const char *features)
+{
+	core::SlurmNode with = node(name);
+	with.features = features;
+	return with;
+}
+
+const FeedShare k_alpha{"alpha", "kube-alpha"}, k_beta{"beta", "kube-beta"};
+
+void each_cluster_hears_of_its_own()
+{
+	Feed feed;
+	FeedReader alpha(feed, k_alpha), beta(feed, k_beta), all(feed, {});
+	feed.job(job_of("alpha", 1));
+	feed.node(node_with("a", "kube,kube-alpha"));
+	feed.node(node_with("b", "kube-beta,kube"));
+	feed.node(node_with("x", "kube,kube-alpha2"));
+	feed.complete();
+	CHECK_EQUAL(all.open().size(), 6U);
+	const auto first = alpha.open();
+	REQUIRE(first.size() == 4);
+	CHECK(first[1] == LinkMessage(node_with("a", "kube,kube-alpha")));
+	CHECK(first[2] == LinkMessage(job_of("alpha", 1)));
+	CHECK_EQUAL(beta.open().size(), 3U);
+
+	feed.job(job_of("beta", 2));
+	feed.job_gone({1});
+	feed.node_gone("b");
+	std::vector<LinkMessage> out;
+	REQUIRE(alpha.take(out) && out.size() == 1);
+	CHECK(out[0] == LinkMessage(codec::JobGone{{1}}));
+	REQUIRE(beta.take(out) && out.size() == 2);
+	CHECK(out[0] == LinkMessage(job_of("beta", 2)));
+	CHECK(out[1] == LinkMessage(codec::NodeGone{"b"}));
+	CHECK(all.take(out) && out.size() == 3);
+}
+
+void a_node_that_moves_is_gone_for_its_old_cluster()
+{
+	Feed feed;
+	FeedReader alpha(feed, k_alpha), beta(feed, k_beta);
+	feed.node(node_with("n", "kube,kube-alpha"));
+	feed.complete();
+	(void)alpha.open();
+	(void)beta.open();
+	feed.node(node_with("n", "kube,kube-beta"));
+	feed.node(node_with("n", "kube,kube-beta"));
+	std::vector<LinkMessage> out;
+	REQUIRE(alpha.take(out) && out.size() == 1);
+	CHECK(out[0] == LinkMessage(codec::NodeGone{"n"}));
+	CHECK(beta.take(out) && out.size() == 2);
+}
+
+void a_slow_agent_does_not_stop_another()
+{
+	Feed feed;
+	FeedReader alpha(feed, k_alpha), beta(feed, k_beta);
+	feed.complete();
+	(void)alpha.open();
+	(void)beta.open();
+	std::vector<LinkMessage> out;
+	for (std::uint32_t i = 0; i <= k_queue_lines_max; i++) {
+		feed.job(job_of("alpha", i));
+		feed.job(job_of("beta", k_queue_lines_max + 1 + i));
+		CHECK(beta.take(out));
+	}
+	CHECK(alpha.is_dropped());
+	CHECK(!beta.is_dropped());
 }
 
 void line_sizes_are_about_right()
@@ -163,6 +246,9 @@ int main()
 			TEST(too_many_lines_drop_the_queue),
 			TEST(too_many_bytes_drop_the_queue),
 			TEST(losing_control_ends_the_connection),
+			TEST(each_cluster_hears_of_its_own),
+			TEST(a_node_that_moves_is_gone_for_its_old_cluster),
+			TEST(a_slow_agent_does_not_stop_another),
 			TEST(line_sizes_are_about_right),
 		});
 }

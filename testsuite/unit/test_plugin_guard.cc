@@ -223,6 +223,40 @@ void nothing_runs_after_us()
 	CHECK(!order_trouble("a,kube,all_partitions,lua").empty());
 }
 
+/* Two Kubernetes clusters under one slurmctld. */
+void jobs_of_clusters_do_not_mix()
+{
+	Rules rules = k_rules;
+	const std::string of_main = text();
+	Submission submission{.caller = 0, .marker = {of_main, {}}, .partition = "kube"};
+	for (const auto &[clusters, refusal] : {
+		     std::pair<std::vector<std::string>, std::string>{{"main", "other"}, ""},
+		     {{"other"},
+			     "slurm-kube: kube.conf names no Kubernetes cluster 'main': add a "
+			     "line Cluster=main Socket=PATH, or correct cluster in "
+			     "slurmkubed.yaml"},
+		     {{},
+			     "slurm-kube: kube.conf names no Kubernetes cluster 'main': add a line "
+			     "Cluster=main Socket=PATH, or correct cluster in slurmkubed.yaml"}}) {
+		rules.clusters = clusters;
+		CHECK_EQUAL(judge(rules, submission).refusal, refusal);
+	}
+	const std::string refusal =
+		"slurm-kube: partition gpu has nodes of another Kubernetes cluster: the job of pod "
+		"ns/pod (uid uid-1, attempt 2) of cluster main cannot go there; give each cluster "
+		"partitions of its own";
+	submission.foreign_partition = "gpu";
+	CHECK_EQUAL(judge(k_rules, submission).refusal, refusal);
+	CHECK_EQUAL(judge(k_rules,
+			    Change{.caller = k_owner,
+				    .marker = {of_main, {}},
+				    .partition = "kube",
+				    .new_partition = "gpu",
+				    .foreign_partition = "gpu"})
+			    .refusal,
+		refusal);
+}
+
 void a_native_job_cannot_move_in()
 {
 	CHECK(!passes(Change{.caller = k_owner, .partition = "batch", .new_partition = "kube"}));
@@ -337,6 +371,7 @@ int main()
 			TEST(a_copy_says_who_a_job_is_whatever_became_of_admin_comment),
 			TEST(what_root_writes_over_a_marker_is_noted_beside_it),
 			TEST(nothing_runs_after_us),
+			TEST(jobs_of_clusters_do_not_mix),
 			TEST(a_native_job_cannot_move_in),
 			TEST(a_marker_never_changes_hands),
 			TEST(what_a_script_adds_to_an_owners_change_is_left_out),

@@ -50,6 +50,20 @@ void both_sides_get_the_reason()
 		"scontrol update NodeName=n1 State=RESUME\n");
 }
 
+/* Several Kubernetes clusters may have nodes of the same name. */
+void slurm_may_have_the_node_under_another_name()
+{
+	DrainState state = idle();
+	state.slurm_name = "alpha-n1";
+	CHECK(has(text_of(drain_commands(state, "disk")),
+		"scontrol update NodeName=alpha-n1 State=DRAIN"));
+	CHECK(has(text_of(drain_commands(state, "disk")), "kubectl cordon n1\n"));
+	DrainState drained = drained_by_us("disk");
+	drained.slurm_name = "alpha-n1";
+	CHECK(has(text_of(resume_commands(drained)),
+		"scontrol update NodeName=alpha-n1 State=RESUME"));
+}
+
 void what_is_done_is_not_done_again()
 {
 	CHECK(text_of(drain_commands(drained_by_us("disk"), "disk")).empty());
@@ -125,7 +139,8 @@ void a_reason_is_one_line()
 int main()
 {
 	return check::run_tests("skube_nodes",
-		{TEST(both_sides_get_the_reason), TEST(what_is_done_is_not_done_again),
-			TEST(an_interrupted_command_goes_on), TEST(what_others_did_is_theirs),
-			TEST(a_node_of_one_side_is_refused), TEST(a_reason_is_one_line)});
+		{TEST(both_sides_get_the_reason), TEST(slurm_may_have_the_node_under_another_name),
+			TEST(what_is_done_is_not_done_again), TEST(an_interrupted_command_goes_on),
+			TEST(what_others_did_is_theirs), TEST(a_node_of_one_side_is_refused),
+			TEST(a_reason_is_one_line)});
 }

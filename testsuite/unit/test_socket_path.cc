@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Where skube looks for the agent's socket. */
 #include "src/core/model/names.h"
+#include "src/skube/config_value.h"
 #include "src/skube/socket_path.h"
 #include "testsuite/unit/check.h"
 
@@ -9,6 +10,9 @@
 #include <unistd.h>
 
 using namespace slurmkube;
+using skube::config_file;
+using skube::config_value;
+using skube::place_of_socket;
 using skube::socket_path;
 
 namespace
@@ -68,6 +72,27 @@ void the_file_is_read_as_yaml()
 	}
 }
 
+/* With several agents on a host, each has a file. */
+void the_file_that_is_named_beats_the_environment()
+{
+	const File file("control_socket: /alpha\nnodes:\n  name_prefix: alpha-\n");
+	(void)setenv("SKUBE_SOCKET", "/e", 1);
+	CHECK_EQUAL(place_of_socket("", file.path()).path, "/alpha");
+	CHECK_EQUAL(place_of_socket("/o", file.path()).path, "/o");
+	CHECK_EQUAL(place_of_socket("", "").path, "/e");
+	(void)unsetenv("SKUBE_SOCKET");
+	(void)setenv("SKUBE_CONFIG", file.path().c_str(), 1);
+	CHECK_EQUAL(place_of_socket("", "").path, "/alpha");
+	CHECK(config_file("").is_named);
+	(void)unsetenv("SKUBE_CONFIG");
+	CHECK(!config_file("").is_named);
+	CHECK_EQUAL(config_value(file.path(), "nodes.name_prefix").value(), "alpha-");
+	CHECK_EQUAL(config_value(file.path(), "nodes.absent").value(), "");
+	CHECK_EQUAL(config_value(file.path(), "absent.name_prefix").value(), "");
+	CHECK_EQUAL(config_value(file.path(), "control_socket.deep").value(), "");
+	CHECK(!config_value(file.path(), "nodes"));
+}
+
 void a_file_that_cannot_be_used_is_named()
 {
 	const skube::SocketPath none = socket_path("", nullptr, "/nonexistent/slurmkubed.yaml");
@@ -91,6 +116,7 @@ int main()
 		{
 			TEST(the_option_beats_the_environment_and_that_the_file),
 			TEST(the_file_is_read_as_yaml),
+			TEST(the_file_that_is_named_beats_the_environment),
 			TEST(a_file_that_cannot_be_used_is_named),
 		});
 }

@@ -36,7 +36,10 @@ bool may_connect(int fd)
 
 } // namespace
 
-Server::Server(agent::Loop &loop, LinkSink &sink) : loop_(loop), sink_(sink) {}
+Server::Server(agent::Loop &loop, LinkSink &sink, std::string kube_cluster)
+    : loop_(loop), sink_(sink), kube_cluster_(std::move(kube_cluster))
+{
+}
 
 Server::~Server()
 {
@@ -163,10 +166,16 @@ bool Server::take_line(std::string_view line)
 
 bool Server::take_hello(const core::PluginHello &hello)
 {
-	if (greeted_ || hello.protocol != names::k_link_protocol) {
-		close_peer(greeted_ ? "hello came twice"
-				    : "the plugin speaks another protocol: install plugin and "
-				      "agent of the same release");
+	if (greeted_) {
+		close_peer("hello came twice");
+		return false;
+	}
+	const std::string before = std::exchange(refusal_, why_refused(hello));
+	if (!refusal_.empty()) {
+		/* the plugin tries again several times a second */
+		if (refusal_ != before)
+			log_error("plugin refused: %s", refusal_.c_str());
+		drop_peer();
 		return false;
 	}
 	const std::string welcome = codec::encode_welcome({.protocol = names::k_link_protocol,
@@ -181,9 +190,25 @@ bool Server::take_hello(const core::PluginHello &hello)
 	return true;
 }
 
+std::string Server::why_refused(const core::PluginHello &hello) const
+{
+	if (hello.protocol != names::k_link_protocol)
+		return "the plugin speaks another protocol: install plugin and agent of the same "
+		       "release";
+	if (hello.kube_cluster.empty() || hello.kube_cluster == kube_cluster_)
+		return {};
+	return "kube.conf gives this socket to Cluster=" + hello.kube_cluster +
+		", and slurmkubed.yaml says cluster: " + kube_cluster_;
+}
+
 void Server::close_peer(const char *why)
 {
 	log_warning("plugin disconnected: %s", why);
+	drop_peer();
+}
+
+void Server::drop_peer()
+{
 	loop_.cancel(silence_timer_);
 	silence_timer_ = 0;
 	loop_.remove(peer_.get());

@@ -33,7 +33,9 @@ struct LinkSink {
 class Server
 {
       public:
-	Server(agent::Loop &loop, LinkSink &sink);
+	/* kube_cluster: the name of this agent's cluster. The plugin may serve the socket for
+	 * another one. */
+	Server(agent::Loop &loop, LinkSink &sink, std::string kube_cluster);
 	Server(const Server &) = delete;
 	Server &operator=(const Server &) = delete;
 	~Server(); /* closes the connection and removes the socket file */
@@ -43,6 +45,8 @@ class Server
 	Status listen(const std::string &path);
 
 	[[nodiscard]] std::uint64_t connections() const { return connections_; }
+	/* Why the last hello was refused; empty: it was accepted, or there was none. */
+	[[nodiscard]] const std::string &refusal() const { return refusal_; }
 
       private:
 	void accept_some();
@@ -51,12 +55,15 @@ class Server
 	bool take_lines();
 	bool take_line(std::string_view line);
 	bool take_hello(const core::PluginHello &hello);
+	[[nodiscard]] std::string why_refused(const core::PluginHello &hello) const;
 	void close_peer(const char *why);
+	void drop_peer();
 	void hear_later();
 
 	agent::Loop &loop_;
 	LinkSink &sink_;
-	std::string path_;
+	const std::string kube_cluster_;
+	std::string path_, refusal_;
 	UniqueFd listener_, peer_;
 	std::string buffer_;
 	std::uint64_t last_seq_ = 0;

@@ -106,7 +106,8 @@ std::string use_text(const NodeStory &s)
 		return "not used: this agent took it out of service (" + s.slurm->reason +
 			") and returns it when that is over";
 	return "not used: an administrator or Slurm took it out of service (" + s.slurm->reason +
-		"); the agent leaves it so: scontrol update NodeName=" + s.name + " State=RESUME";
+		"); the agent leaves it so: scontrol update NodeName=" +
+		s.world.state().settings.nodes.names.in_slurm(s.name) + " State=RESUME";
 }
 
 std::string taints_text(const NodeStory &s)

@@ -27,8 +27,12 @@ struct PluginHello {
 	Family family = Family::emulated;
 	int sink_port = 0;
 	std::string node_feature;
-	std::string config_error; /* of kube.conf; empty: none */
-	int pid = 0;              /* of slurmctld */
+	/* the Kubernetes cluster whose jobs and nodes this link has, where kube.conf names several;
+	 * empty: the link has all */
+	std::string kube_cluster;
+	std::string cluster_feature; /* of that cluster's nodes, beside node_feature */
+	std::string config_error;    /* of kube.conf; empty: none */
+	int pid = 0;                 /* of slurmctld */
 	/* when that process started, in clock ticks since the host's start: in a container each
 	 * slurmctld may have the same pid; 0: older plugin */
 	std::int64_t process_start = 0;

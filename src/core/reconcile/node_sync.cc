@@ -220,6 +220,8 @@ NodeSpec node_spec(const KubeNode &node, const NodePolicy &policy, const PluginH
 		memory > policy.reserve_memory_mib ? memory - policy.reserve_memory_mib : 0, 1);
 	spec.gres = gres_of_node(node, policy.gres);
 	spec.features = plugin.node_feature.empty() ? names::k_node_feature : plugin.node_feature;
+	if (!plugin.cluster_feature.empty())
+		spec.features += "," + plugin.cluster_feature;
 	if (const std::string more = features_of(node.labels, policy.features); !more.empty())
 		spec.features += "," + more;
 	return spec;

@@ -10,6 +10,7 @@
 #define SLURMKUBE_CORE_RECONCILE_NODE_SYNC_H
 
 #include "src/base/result.h"
+#include "src/core/model/node_names.h"
 #include "src/core/model/plugin.h"
 #include "src/core/model/spec.h"
 #include "src/core/policy/gres.h"
@@ -37,6 +38,7 @@ struct NodePolicy {
 	LabelFeatures features = {}; /* node labels that become features in Slurm */
 	/* Keys of taints whose effects NoSchedule and NoExecute do not drain a node. */
 	std::vector<std::string> tolerated_taints;
+	NodeNames names = {}; /* in Slurm; for texts only */
 };
 
 struct NodeFacts {

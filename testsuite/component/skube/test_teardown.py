@@ -377,6 +377,75 @@ def test_teardown():
         os.unlink(name)
 
 
-for test in (test_teardown,):
+def test_one_of_several_clusters():
+    conf, agent = f"{DIR}/slurm.conf", f"{DIR}/alpha.yaml"
+    with open(conf, "w", encoding="utf-8") as file:
+        file.write(
+            "JobSubmitPlugins=kube\nNodeSet=a Feature=kube-alpha\nNodeSet=b Feature=kube-beta\n"
+            "PartitionName=kube Nodes=a\nPartitionName=beta Nodes=b\n"
+        )
+    with open(agent, "w", encoding="utf-8") as file:
+        file.write("cluster: alpha\nnodes:\n  name_prefix: alpha-\n")
+    jobs = marked(8, "PENDING", "u-two") + marked(9, "RUNNING", "u-beta", cluster="d-uid")
+    jobs = jobs.replace('"cluster": "c"', '"cluster": "alpha"', 1).replace(
+        '"cluster": "c"', '"cluster": "beta"', 1
+    )
+    programs = a_cluster("u-two a two \\n", jobs, nodes="alpha-n1", labelled="n1", conf=conf)
+    programs["scontrol"] = (
+        programs["scontrol"]
+        .replace("kube,zone_a", "kube,kube-alpha")
+        .replace(
+            "echo 'NodeName=real",
+            (
+                "echo 'NodeName=beta-n1 State=IDLE+DYNAMIC_NORM AvailableFeatures=kube,kube-beta"
+                " Partitions=beta'\necho 'NodeName=real"
+            ),
+        )
+        .replace(
+            "echo 'PartitionName=all", "echo 'PartitionName=beta State=UP'\necho 'PartitionName=all"
+        )
+    )
+    unsaid, calls = with_programs(programs, "teardown", "--apply")
+    check(
+        "with several clusters one must be named",
+        unsaid.returncode == 1
+        and not changes(calls)
+        and "nodes of several Kubernetes clusters (alpha, beta): say with --cluster"
+        in unsaid.stderr,
+        f"{unsaid}{calls}",
+    )
+    one, calls = with_programs(
+        programs, "--config", agent, "teardown", "--apply", "--cluster", "alpha"
+    )
+    mine = [c for c in changes(calls) if c.startswith(("scontrol", "scancel"))]
+    check(
+        "it alone is removed",
+        mine
+        == [
+            "scontrol update PartitionName=kube State=INACTIVE",
+            "scancel --state=PENDING 8",
+            "scontrol delete NodeName=alpha-n1",
+        ],
+        f"{one}{calls}",
+    )
+    check(
+        "and the lines of others stay",
+        "NodeSet=a" in one.stdout
+        and "the line Cluster=alpha" in one.stdout
+        and not any(x in one.stdout for x in ("NodeSet=b", "JobSubmit", "make uninstall", "job 9")),
+        one.stdout,
+    )
+    with Peer({"ok": True}):
+        running, _ = with_programs(programs, "teardown", "--cluster", "beta")
+    check(
+        "the agent of the cluster is stopped",
+        "systemctl disable --now slurmkubed@beta" in running.stdout + running.stderr,
+        running,
+    )
+    for name in (conf, agent, f"{DIR}/jobs"):
+        os.unlink(name)
+
+
+for test in (test_teardown, test_one_of_several_clusters):
     test()
 sys.exit(finish())

@@ -15,11 +15,12 @@ NAMESPACES = [{"namespace": "default", "user": "root"}]
 
 class Agent:
     """namespaces: identity.rules of slurmkubed.yaml ("name" may be used for "namespace"); settings:
-    other top-level keys, which override the defaults here.
+    other top-level keys, which override the defaults here; directory: of its files, if not that of
+    Slurm.
     """
 
-    def __init__(self, slurm, plane, namespaces=None, settings=None):
-        self.slurm, self.plane, self.dir = slurm, plane, slurm.dir
+    def __init__(self, slurm, plane, namespaces=None, settings=None, directory=None):
+        self.slurm, self.plane, self.dir = slurm, plane, directory or slurm.dir
         self.rules = [
             {{"name": "namespace"}.get(k, k): v for k, v in rule.items()}
             for rule in namespaces or NAMESPACES
@@ -43,7 +44,7 @@ class Agent:
             "cluster": "test",
             "scheduler_name": "slurm",
             "kubeconfig": str(self.dir / "agent.kubeconfig"),
-            "slurm": {"conf": f"{self.dir}/slurm.conf"},
+            "slurm": {"conf": f"{self.slurm.dir}/slurm.conf"},
             "partition": "kube",
             "plugin_socket": f"{self.dir}/plugin.sock",
             "control_socket": f"{self.dir}/control.sock",

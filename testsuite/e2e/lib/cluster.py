@@ -96,6 +96,8 @@ class Cluster:
             Agent(self.slurm, self.plane, **(agent_options or {})) if agent and kube else None
         )
         self.native, self.nodes, self.size = native, kwok, (cpus, memory)
+        self.prefix = ""  # of the nodes' names in Slurm
+        self.cluster = None  # the name in the markers; None: all jobs are of this cluster
         self.label = f"{self.slurm.version} "
 
     def daemons(self):
@@ -141,9 +143,11 @@ class Cluster:
             lines = wait_for(
                 lambda: self._lines_with(names), "skube nodes --slurm-conf to list the nodes"
             )
-            self.slurm.set_nodes(lines)
+            self.slurm.set_nodes(lines, self.prefix)
         wait_for(
-            lambda: all(self.slurm.node(n)["State"].startswith("IDLE") for n in names),
+            lambda: all(
+                self.slurm.node(self.prefix + n)["State"].startswith("IDLE") for n in names
+            ),
             f"{len(names)} nodes to be idle in Slurm",
         )
 

@@ -16,11 +16,14 @@ def uid_of(pod):
 
 
 def jobs_by_uid(bed):
-    """{pod uid: [its Slurm jobs, oldest first]} of all jobs with a marker in Slurm."""
+    """{pod uid: [its Slurm jobs, oldest first]} of all jobs in Slurm whose marker is of this
+    cluster.
+    """
     found = defaultdict(list)
+    of_cluster = f'"cluster":"{bed.cluster}"' if getattr(bed, "cluster", None) else ""
     for _, job in sorted(bed.slurm.jobs().items()):
         marker = re.search(r'"uid":"([^"]+)"', job.get("AdminComment", ""))
-        if marker:
+        if marker and of_cluster in job["AdminComment"]:
             found[marker.group(1)].append(job)
     return found
 

@@ -40,6 +40,8 @@ class Slurm:
     ):
         settings, self.native_size = build_settings(build), native_size
         self.pod_partitions = pod_partitions
+        self.clusters = []  # [(name, socket)]: several Kubernetes clusters
+        self.node_lines = {}  # whose nodes -> lines of the Include file
         self.build, self.dir, self.port, self.min_job_age, self.extra = (
             Path(build),
             directory,
@@ -180,11 +182,13 @@ class Slurm:
         self.run("scontrol", "reconfigure")
         self.wait_up()
 
-    def set_nodes(self, lines):
+    def set_nodes(self, lines, cluster=""):
         """Without dynamic nodes: writes the Include file and restarts slurmctld, which new nodes
-        need there.
+        need there. The nodes of other clusters stay.
         """
-        (self.dir / "kube-nodes.conf").write_text("\n".join(lines) + "\n")
+        self.node_lines[cluster] = lines
+        text = "\n".join(line for own in self.node_lines.values() for line in own)
+        (self.dir / "kube-nodes.conf").write_text(text + "\n")
         self.restart()
 
     def stop(self):

@@ -58,7 +58,9 @@ def render(slurm, extra):
 
 def kube_conf(slurm):
     partitions = f"Partitions={slurm.pod_partitions}\n" if slurm.pod_partitions else ""
-    return f"Socket={slurm.dir}/plugin.sock\nSinkPort={slurm.port + 2}\n{partitions}"
+    sockets = "".join(f"Cluster={name} Socket={path}\n" for name, path in slurm.clusters)
+    sockets = sockets or f"Socket={slurm.dir}/plugin.sock\n"
+    return f"{sockets}SinkPort={slurm.port + 2}\n{partitions}"
 
 
 def plugin_dir_of(root, prefix):

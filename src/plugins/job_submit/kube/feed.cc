@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/plugins/job_submit/kube/feed.h"
 
+#include <algorithm>
+#include <string_view>
+
 namespace slurmkube::plugin
 {
 
@@ -24,6 +27,18 @@ std::size_t size_of(const core::SlurmJob &job)
 	return size;
 }
 
+/* Whether the comma-separated list has the entry. */
+bool has_entry(std::string_view list, std::string_view entry)
+{
+	while (!list.empty()) {
+		const std::size_t comma = std::min(list.find(','), list.size());
+		if (list.substr(0, comma) == entry)
+			return true;
+		list.remove_prefix(std::min(comma + 1, list.size()));
+	}
+	return false;
+}
+
 } // namespace
 
 std::size_t line_size(const codec::LinkMessage &message)
@@ -36,23 +51,19 @@ std::size_t line_size(const codec::LinkMessage &message)
 	return std::holds_alternative<core::PluginStats>(message) ? k_stats : k_gone;
 }
 
-void Feed::queue(codec::LinkMessage message)
+/* ---- the keeper's end ---- */
+
+void Feed::queue_job(const core::SlurmJob &job, const codec::LinkMessage &message)
 {
-	if (!open_ || dropped_)
-		return;
-	queue_bytes_ += line_size(message);
-	queue_.push_back(std::move(message));
-	if (queue_.size() > k_queue_lines_max || queue_bytes_ > k_queue_bytes_max) {
-		dropped_ = true;
-		queue_.clear();
-	}
-	changed_.set();
+	for (FeedReader *reader : readers_)
+		if (reader->share_.has(job))
+			reader->queue(message);
 }
 
 void Feed::job(core::SlurmJob job)
 {
 	std::lock_guard lock(mutex_);
-	queue(job);
+	queue_job(job, job);
 	std::uint32_t id = job.id.number;
 	jobs_.insert_or_assign(id, std::move(job));
 }
@@ -60,14 +71,20 @@ void Feed::job(core::SlurmJob job)
 void Feed::job_gone(core::JobId id)
 {
 	std::lock_guard lock(mutex_);
-	if (jobs_.erase(id.number) != 0)
-		queue(codec::JobGone{id});
+	const auto known = jobs_.find(id.number);
+	if (known == jobs_.end())
+		return;
+	queue_job(known->second, codec::JobGone{id});
+	jobs_.erase(known);
 }
 
 void Feed::node(core::SlurmNode node)
 {
 	std::lock_guard lock(mutex_);
-	queue(node);
+	const auto known = nodes_.find(node.name);
+	const core::SlurmNode *before = known == nodes_.end() ? nullptr : &known->second;
+	for (FeedReader *reader : readers_)
+		reader->queue_node(before, node);
 	std::string name = node.name;
 	nodes_.insert_or_assign(std::move(name), std::move(node));
 }
@@ -75,25 +92,31 @@ void Feed::node(core::SlurmNode node)
 void Feed::node_gone(const std::string &name)
 {
 	std::lock_guard lock(mutex_);
-	if (nodes_.erase(name) != 0)
-		queue(codec::NodeGone{name});
+	const auto known = nodes_.find(name);
+	if (known == nodes_.end())
+		return;
+	for (FeedReader *reader : readers_)
+		if (reader->share_.has(known->second))
+			reader->queue(codec::NodeGone{name});
+	nodes_.erase(known);
 }
 
 void Feed::complete()
 {
 	std::lock_guard lock(mutex_);
 	complete_ = true;
-	changed_.set();
+	for (FeedReader *reader : readers_)
+		reader->changed_.set();
 }
 
 void Feed::reset()
 {
 	std::lock_guard lock(mutex_);
 	complete_ = false;
-	stale_ = open_;
 	jobs_.clear();
 	nodes_.clear();
-	changed_.set();
+	for (FeedReader *reader : readers_)
+		reader->reset();
 }
 
 bool Feed::is_complete() const
@@ -102,18 +125,71 @@ bool Feed::is_complete() const
 	return complete_;
 }
 
-std::vector<codec::LinkMessage> Feed::open()
+/* ---- a link's end ---- */
+
+bool FeedShare::has(const core::SlurmJob &job) const
 {
-	std::lock_guard lock(mutex_);
+	return cluster.empty() || job.marker.cluster == cluster;
+}
+
+bool FeedShare::has(const core::SlurmNode &node) const
+{
+	return cluster.empty() || has_entry(node.features, feature);
+}
+
+FeedReader::FeedReader(Feed &feed, FeedShare share) : feed_(feed), share_(std::move(share))
+{
+	std::lock_guard lock(feed_.mutex_);
+	feed_.readers_.push_back(this);
+}
+
+FeedReader::~FeedReader()
+{
+	std::lock_guard lock(feed_.mutex_);
+	std::erase(feed_.readers_, this);
+}
+
+void FeedReader::queue(const codec::LinkMessage &message)
+{
+	if (!open_ || dropped_)
+		return;
+	queue_bytes_ += line_size(message);
+	queue_.push_back(message);
+	if (queue_.size() > k_queue_lines_max || queue_bytes_ > k_queue_bytes_max) {
+		dropped_ = true;
+		queue_.clear();
+	}
+	changed_.set();
+}
+
+/* An administrator may move a node to another cluster: for this one it is gone then. */
+void FeedReader::queue_node(const core::SlurmNode *before, const core::SlurmNode &now)
+{
+	if (share_.has(now))
+		queue(now);
+	else if (before && share_.has(*before))
+		queue(codec::NodeGone{now.name});
+}
+
+void FeedReader::reset()
+{
+	stale_ = open_;
+	changed_.set();
+}
+
+std::vector<codec::LinkMessage> FeedReader::open()
+{
+	std::lock_guard lock(feed_.mutex_);
 	std::vector<codec::LinkMessage> snapshot;
-	if (!complete_)
+	if (!feed_.complete_)
 		return snapshot;
-	snapshot.reserve(jobs_.size() + nodes_.size() + 2);
 	snapshot.emplace_back(codec::SnapshotBegin{});
-	for (const auto &[name, node] : nodes_)
-		snapshot.emplace_back(node);
-	for (const auto &[id, job] : jobs_)
-		snapshot.emplace_back(job);
+	for (const auto &[name, node] : feed_.nodes_)
+		if (share_.has(node))
+			snapshot.emplace_back(node);
+	for (const auto &[id, job] : feed_.jobs_)
+		if (share_.has(job))
+			snapshot.emplace_back(job);
 	snapshot.emplace_back(codec::SnapshotEnd{});
 	queue_.clear();
 	queue_bytes_ = 0;
@@ -123,25 +199,25 @@ std::vector<codec::LinkMessage> Feed::open()
 	return snapshot;
 }
 
-void Feed::close()
+void FeedReader::close()
 {
-	std::lock_guard lock(mutex_);
+	std::lock_guard lock(feed_.mutex_);
 	open_ = dropped_ = stale_ = false;
 	queue_.clear();
 	queue_bytes_ = 0;
 }
 
-bool Feed::is_dropped() const
+bool FeedReader::is_dropped() const
 {
-	std::lock_guard lock(mutex_);
+	std::lock_guard lock(feed_.mutex_);
 	return dropped_;
 }
 
-bool Feed::take(std::vector<codec::LinkMessage> &out)
+bool FeedReader::take(std::vector<codec::LinkMessage> &out)
 {
-	std::lock_guard lock(mutex_);
+	std::lock_guard lock(feed_.mutex_);
 	out.clear();
-	if (dropped_ || stale_ || !complete_)
+	if (dropped_ || stale_ || !feed_.complete_)
 		return false;
 	out.swap(queue_);
 	queue_bytes_ = 0;

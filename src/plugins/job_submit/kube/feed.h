@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * feed.h - passes changes from the keeper, which sees them, to the link, which sends them.
+ * feed.h - passes changes from the keeper, which sees them, to the links, which send them.
  *
- * Holds the state last seen, so that a connection can start with a snapshot at any time without a
- * lock of Slurm, and the queue of later changes. The queue is bounded: when it is full, it is
- * dropped as a whole, and the next connection starts with a new snapshot. Any thread may call; no
- * caller may hold a lock of Slurm.
+ * The feed holds the state last seen, so that a connection can start with a snapshot at any time
+ * without a lock of Slurm. Each link has a reader with a queue of later changes. The queue is
+ * bounded: when it is full, it is dropped as a whole, and the next connection of that link starts
+ * with a new snapshot; other links are not affected. Any thread may call; no caller may hold a lock
+ * of Slurm.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_FEED_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_FEED_H
@@ -23,10 +24,12 @@ namespace slurmkube::plugin
 inline constexpr std::size_t k_queue_lines_max = 20'000;
 inline constexpr std::size_t k_queue_bytes_max = 4 * 1024 * 1024;
 
+class FeedReader;
+
+/* The keeper's end. */
 class Feed
 {
       public:
-	/* ---- keeper ---- */
 	void job(core::SlurmJob job);
 	void job_gone(core::JobId id);
 	void node(core::SlurmNode node);
@@ -36,9 +39,38 @@ class Feed
 	void complete();
 	/* This slurmctld has lost control: forget everything. */
 	void reset();
-
-	/* ---- link ---- */
 	[[nodiscard]] bool is_complete() const;
+
+      private:
+	friend class FeedReader;
+	void queue_job(const core::SlurmJob &job, const codec::LinkMessage &message);
+
+	mutable std::mutex mutex_;
+	std::map<std::uint32_t, core::SlurmJob> jobs_;
+	std::map<std::string, core::SlurmNode> nodes_;
+	bool complete_ = false;
+	std::vector<FeedReader *> readers_;
+};
+
+/* Whose jobs and nodes a link sends. */
+struct FeedShare {
+	std::string cluster; /* empty: all jobs and nodes */
+	std::string feature; /* of the cluster's nodes */
+
+	[[nodiscard]] bool has(const core::SlurmJob &job) const;
+	[[nodiscard]] bool has(const core::SlurmNode &node) const;
+};
+
+/* A link's end. All readers must exist before the keeper starts; the feed must outlive them. */
+class FeedReader
+{
+      public:
+	FeedReader(Feed &feed, FeedShare share);
+	FeedReader(const FeedReader &) = delete;
+	FeedReader &operator=(const FeedReader &) = delete;
+	~FeedReader();
+
+	[[nodiscard]] bool is_complete() const { return feed_.is_complete(); }
 	/* Returns the snapshot, including its begin and end, and starts to queue changes. Empty:
 	 * the state is not complete. */
 	std::vector<codec::LinkMessage> open();
@@ -51,15 +83,18 @@ class Feed
 	[[nodiscard]] Event &changed() { return changed_; }
 
       private:
-	void queue(codec::LinkMessage message);
+	friend class Feed;
+	/* All with the feed's mutex held. */
+	void queue(const codec::LinkMessage &message);
+	void queue_node(const core::SlurmNode *before, const core::SlurmNode &now);
+	void reset();
 
-	mutable std::mutex mutex_;
-	std::map<std::uint32_t, core::SlurmJob> jobs_;
-	std::map<std::string, core::SlurmNode> nodes_;
+	Feed &feed_;
+	const FeedShare share_;
 	std::vector<codec::LinkMessage> queue_;
 	std::size_t queue_bytes_ = 0;
-	bool complete_ = false, open_ = false, dropped_ = false;
-	bool stale_ = false; /* reset() was called after open() */
+	bool open_ = false, dropped_ = false;
+	bool stale_ = false; /* the feed was reset after open() */
 	Event changed_;
 };
 

@@ -75,6 +75,28 @@ std::string refuse_native_partition(const std::string &name, const core::Marker 
 		" cannot go there; name the partition in kube.conf (Partitions) if that is wanted";
 }
 
+std::string refuse_foreign_partition(const std::string &name, const core::Marker &marker)
+{
+	if (name.empty())
+		return {};
+	return "slurm-kube: partition " + name +
+		" has nodes of another Kubernetes cluster: the job of pod " + describe(marker) +
+		" of cluster " + marker.cluster +
+		" cannot go there; give each cluster partitions of its own";
+}
+
+/* No agent would hear of the job. */
+std::string refuse_cluster(const Rules &rules, const core::Marker &marker)
+{
+	if (!rules.clusters ||
+		std::find(rules.clusters->begin(), rules.clusters->end(), marker.cluster) !=
+			rules.clusters->end())
+		return {};
+	return "slurm-kube: kube.conf names no Kubernetes cluster '" + marker.cluster +
+		"': add a line Cluster=" + marker.cluster +
+		" Socket=PATH, or correct cluster in slurmkubed.yaml";
+}
+
 /* Kinds of jobs that Slurm or the plugin does not support for a job without a script. */
 std::string refuse_shape(const Submission &s)
 {
@@ -129,8 +151,11 @@ ChangeJudgement judge_new_comment(
 std::string judge_new_partition(
 	const Rules &rules, const Change &change, const std::optional<core::Marker> &marker)
 {
-	if (marker)
-		return refuse_native_partition(change.native_partition, *marker);
+	if (marker) {
+		std::string native = refuse_native_partition(change.native_partition, *marker);
+		return native.empty() ? refuse_foreign_partition(change.foreign_partition, *marker)
+				      : native;
+	}
 	std::string name = external_partition(rules, *change.new_partition);
 	return name.empty() ? name : refuse_partition(name);
 }
@@ -153,7 +178,11 @@ Judgement judge(const Rules &rules, const Submission &s)
 			std::nullopt};
 	std::string refusal = refuse_shape(s);
 	if (refusal.empty())
+		refusal = refuse_cluster(rules, *marker);
+	if (refusal.empty())
 		refusal = refuse_native_partition(s.native_partition, *marker);
+	if (refusal.empty())
+		refusal = refuse_foreign_partition(s.foreign_partition, *marker);
 	if (!refusal.empty())
 		return {refusal, std::nullopt};
 	return {{}, std::move(*marker)};

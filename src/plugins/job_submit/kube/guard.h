@@ -5,8 +5,9 @@
  *
  * A marker in admin_comment makes a job external. Only root and SlurmUser may give a job a marker,
  * at submission, and no user may remove it. The partitions in kube.conf take external jobs only. An
- * external job may use another partition only if that has no native nodes. The owner may change
- * what does not affect the job's place and size.
+ * external job may use another partition only if that has no native nodes, and no partition with
+ * nodes of another Kubernetes cluster. The owner may change what does not affect the job's place
+ * and size.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_GUARD_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_GUARD_H
@@ -19,6 +20,8 @@ namespace slurmkube::plugin
 struct Rules {
 	std::uint32_t slurm_user = 0;
 	std::vector<std::string> partitions; /* for external jobs only */
+	/* the Kubernetes clusters that kube.conf names; nullopt: it names none */
+	std::optional<std::vector<std::string>> clusters = {};
 };
 
 struct Submission {
@@ -29,6 +32,8 @@ struct Submission {
 	/* for an external job: a partition that has native nodes and is not in Rules; otherwise
 	 * empty */
 	std::string native_partition = {};
+	/* for an external job: a partition that has nodes of another cluster; otherwise empty */
+	std::string foreign_partition = {};
 	bool batch = false, array = false, het = false, own_id = false;
 };
 
@@ -48,7 +53,8 @@ struct Change {
 	std::string_view partition = {};
 	std::optional<std::string_view> new_admin_comment = {}, new_partition = {};
 	bool resizes = false;
-	std::string native_partition = {}; /* as in Submission, for new_partition */
+	/* as in Submission, for new_partition */
+	std::string native_partition = {}, foreign_partition = {};
 	/* the caller is an administrator for Slurm (AdminLevel) and may write admin_comment */
 	bool is_admin = false;
 };

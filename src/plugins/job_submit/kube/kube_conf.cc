@@ -35,11 +35,53 @@ bool has_control_characters(std::string_view text)
 		[](unsigned char c) { return (c < 0x20 && c != '\t') || c == 0x7f; });
 }
 
-std::string set_socket(Config &config, std::string_view value)
+std::string check_socket(std::string_view value)
 {
 	if (value.empty() || value.front() != '/' || value.size() >= sizeof(sockaddr_un::sun_path))
 		return "Socket must be an absolute path of at most 107 bytes";
-	config.socket = value;
+	return {};
+}
+
+std::string set_socket(Config &config, std::string_view value)
+{
+	std::string wrong = check_socket(value);
+	if (wrong.empty())
+		config.socket = value;
+	return wrong;
+}
+
+/* The name is part of a feature, so it has the characters that Slurm allows there without a meaning
+ * of their own. */
+bool is_cluster_name(std::string_view name)
+{
+	constexpr std::size_t k_bytes_max = 63;
+	return !name.empty() && name.size() <= k_bytes_max &&
+		std::all_of(name.begin(), name.end(), [](unsigned char c) {
+			return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+				(c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+		});
+}
+
+/* value: what follows "Cluster=", for example "alpha Socket=/run/alpha.sock". */
+std::string add_cluster(Config &config, std::string_view value)
+{
+	config.has_clusters = true;
+	const std::size_t blank = std::min(value.find_first_of(" \t"), value.size());
+	const std::string_view name = value.substr(0, blank), rest = trimmed(value.substr(blank));
+	const std::size_t equals = rest.find('=');
+	if (!is_cluster_name(name))
+		return "Cluster must be a name of at most 63 letters, digits, '-', '_' and '.'";
+	if (equals == std::string_view::npos || !is_key(trimmed(rest.substr(0, equals)), "Socket"))
+		return "Cluster=" + std::string(name) + " must be followed by Socket=PATH";
+	const std::string_view socket = trimmed(rest.substr(equals + 1));
+	if (std::string wrong = check_socket(socket); !wrong.empty())
+		return wrong;
+	for (const ClusterSocket &other : config.clusters)
+		if (other.cluster == name || other.socket == socket)
+			return "cluster " + other.cluster + " has this name or socket already";
+	if (config.clusters.size() == k_clusters_max)
+		return "at most " + std::to_string(k_clusters_max) + " clusters are possible";
+	config.clusters.push_back({std::string(name), std::string(socket)});
 	return {};
 }
 
@@ -79,6 +121,8 @@ std::string set(Config &config, std::string_view line)
 		return "a control character";
 	if (is_key(key, "Socket"))
 		return set_socket(config, value);
+	if (is_key(key, "Cluster"))
+		return add_cluster(config, value);
 	if (is_key(key, "Feature"))
 		return set_feature(config, value);
 	if (is_key(key, "SinkPort"))
@@ -102,6 +146,11 @@ std::vector<std::string> split_commas(std::string_view list)
 						       : list.substr(comma + 1);
 	}
 	return entries;
+}
+
+std::string cluster_feature(const std::string &feature, const std::string &cluster)
+{
+	return feature + "-" + cluster;
 }
 
 Config parse_config(std::string_view text)

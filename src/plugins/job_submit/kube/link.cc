@@ -33,7 +33,7 @@ std::string failure(const char *what)
 
 } // namespace
 
-Link::Link(Setup setup, Feed &feed, Costs &costs, const Stop &stop)
+Link::Link(Setup setup, FeedReader &feed, Costs &costs, const Stop &stop)
     : setup_(std::move(setup)), feed_(feed), costs_(costs), stop_(stop)
 {
 }
@@ -67,7 +67,6 @@ Result<UniqueFd> Link::connect() const
 		return Error{Errc::io, failure("socket")};
 	sockaddr_un address = {};
 	address.sun_family = AF_UNIX;
-	/* the length was checked when kube.conf was read */
 	setup_.socket.copy(address.sun_path, sizeof(address.sun_path) - 1);
 	if (::connect(fd.get(), reinterpret_cast<const sockaddr *>(&address), sizeof(address)) != 0)
 		return Error{Errc::again, failure("no agent")};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * link.h - the thread that reports to the agent (doc/design/protocol.md, section 2).
+ * link.h - the thread that reports to an agent (doc/design/protocol.md, section 2). Each Kubernetes
+ * cluster has an agent and a link.
  *
  * The plugin connects to the agent, so that slurmctld needs no port for it, and a new slurmctld
  * process needs nothing from the old one. The link sends hello, a snapshot, then changes and, every
@@ -24,12 +25,12 @@ class Link
 {
       public:
 	struct Setup {
-		std::string socket;
+		std::string socket;           /* its length was checked when kube.conf was read */
 		std::uint32_t slurm_user = 0; /* the agent must run as this user or as root */
 		std::function<core::PluginHello()> hello;
 		std::function<core::PluginStats()> stats;
 	};
-	Link(Setup setup, Feed &feed, Costs &costs, const Stop &stop);
+	Link(Setup setup, FeedReader &feed, Costs &costs, const Stop &stop);
 
 	/* The body of the thread. */
 	void run();
@@ -50,7 +51,7 @@ class Link
 	void report(const std::string &what);
 
 	Setup setup_;
-	Feed &feed_;
+	FeedReader &feed_;
 	Costs &costs_;
 	const Stop &stop_;
 	Backoff backoff_;

@@ -8,6 +8,8 @@ libkubeplugin_la_SOURCES = \
 	%D%/costs.h \
 	%D%/feed.cc \
 	%D%/feed.h \
+	%D%/foreign_partitions.cc \
+	%D%/foreign_partitions.h \
 	%D%/gres_conf.cc \
 	%D%/gres_conf.h \
 	%D%/guard.cc \
@@ -82,6 +84,7 @@ job_submit_kube_la_SOURCES = \
 	%D%/node_watch_gres.cc \
 	%D%/plugin.cc \
 	%D%/plugin.h \
+	%D%/plugin_hooks.cc \
 	%D%/sink.cc \
 	%D%/sink.h \
 	%D%/socket_owner.cc \

@@ -6,6 +6,7 @@
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_PLUGIN_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_PLUGIN_H
 
+#include "src/plugins/job_submit/kube/foreign_partitions.h"
 #include "src/plugins/job_submit/kube/guard.h"
 #include "src/plugins/job_submit/kube/keeper.h"
 #include "src/plugins/job_submit/kube/kube_conf.h"
@@ -44,6 +45,8 @@ class Plugin
       private:
 	void judge_marker(const core::Marker &marker, kube_verdict &verdict);
 	[[nodiscard]] std::string native_partition(const Rules &rules, std::string_view list) const;
+	[[nodiscard]] std::string foreign_partition(
+		std::string_view list, const MarkerTexts &texts);
 	/* What may change while the plugin runs. Hooks, keeper and link each copy the pointer. */
 	struct Live {
 		Rules rules;
@@ -52,9 +55,23 @@ class Plugin
 
 	void read_config_again();
 	[[nodiscard]] std::shared_ptr<const Live> live() const noexcept;
-	[[nodiscard]] core::PluginHello hello() const;
-	core::PluginStats stats();
-	Link::Setup link_setup();
+	[[nodiscard]] core::PluginHello hello(const std::string &cluster) const;
+	/* What the plugin held of locks when a link last asked. */
+	struct Period {
+		std::uint64_t held_ns = 0;
+		std::int64_t since_ns = now_ns();
+	};
+	/* The link to the agent of one cluster, and its thread. */
+	struct Channel {
+		Channel(Plugin &plugin, const ClusterSocket &to);
+
+		Period period; /* used by the link alone */
+		FeedReader reader;
+		Link link;
+		Thread thread;
+	};
+	[[nodiscard]] core::PluginStats stats(Period &period) const;
+	void open_channels();
 
 	Config config_; /* as read at the start */
 	kube_host host_ = {};
@@ -65,11 +82,10 @@ class Plugin
 	SubmissionRegistry registry_;
 	Feed feed_;
 	Keeper keeper_;
-	Link link_;
 	Sink sink_;
-	std::uint64_t held_before_ns_ = 0; /* used by stats(), which only the link calls */
-	std::int64_t stats_before_ns_;
-	Thread keeper_thread_, link_thread_, sink_thread_;
+	ForeignPartitions foreign_partitions_;
+	std::vector<std::unique_ptr<Channel>> channels_;
+	Thread keeper_thread_, sink_thread_;
 };
 
 } // namespace slurmkube::plugin

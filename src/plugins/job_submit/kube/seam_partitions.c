@@ -91,15 +91,39 @@ void kube_leave_out_partitions_for_pods(job_desc_msg_t *job)
 	xfree(native);
 }
 
-bool kube_seam_partition_has_native(const char *partition, const char *feature)
+/* Whether the partition has a node for which the test is true. */
+static bool has_node(const char *partition,
+	bool (*test)(const node_record_t *node, const char *feature, const char *more),
+	const char *feature, const char *more)
 {
 	const part_record_t *part = ctld_partition((char *)(uintptr_t)partition);
 
 	if (!part || !part->node_bitmap)
 		return false;
 	for (int i = 0; i < ctld_node_count(); i++)
-		if (bit_test(part->node_bitmap, i) &&
-			!kube_node_is_external(ctld_node_at(i), feature))
+		if (bit_test(part->node_bitmap, i) && test(ctld_node_at(i), feature, more))
 			return true;
 	return false;
+}
+
+static bool is_native(const node_record_t *node, const char *feature, const char *unused)
+{
+	(void)unused;
+	return !kube_node_is_external(node, feature);
+}
+
+bool kube_seam_partition_has_native(const char *partition, const char *feature)
+{
+	return has_node(partition, is_native, feature, NULL);
+}
+
+static bool is_foreign(const node_record_t *node, const char *feature, const char *of_cluster)
+{
+	return kube_node_is_external(node, feature) && !kube_node_is_external(node, of_cluster);
+}
+
+bool kube_seam_partition_has_foreign(
+	const char *partition, const char *feature, const char *of_cluster)
+{
+	return has_node(partition, is_foreign, feature, of_cluster);
 }

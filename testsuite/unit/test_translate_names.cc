@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Node names of several Kubernetes clusters in one Slurm. */
+#include "src/agent/translate_names.h"
+#include "testsuite/unit/check.h"
+
+using namespace slurmkube;
+using namespace slurmkube::agent;
+using core::NodeNames;
+
+namespace
+{
+
+const NodeNames k_alpha{"alpha-"}, k_same{};
+
+void names_get_the_prefix_and_lose_it()
+{
+	CHECK_EQUAL(k_alpha.in_slurm("n1"), "alpha-n1");
+	CHECK_EQUAL(k_alpha.in_kubernetes("alpha-n1"), "n1");
+	CHECK_EQUAL(k_same.in_slurm("n1"), "n1");
+	CHECK_EQUAL(k_same.in_kubernetes("n1"), "n1");
+	/* a Kubernetes node may have a name that looks translated */
+	CHECK_EQUAL(k_alpha.in_kubernetes(k_alpha.in_slurm("alpha-n1")), "alpha-n1");
+}
+
+/* Otherwise a record "n1" would be taken for that of the node n1, which is alpha-n1. */
+void a_record_without_the_prefix_is_no_node_of_kubernetes()
+{
+	CHECK_EQUAL(k_alpha.in_kubernetes("n1"), "/n1");
+	CHECK_EQUAL(k_alpha.in_slurm("/n1"), "n1");
+}
+
+void what_goes_to_slurm_has_names_of_slurm()
+{
+	core::JobSpec spec;
+	spec.required_node = "n1,n2";
+	spec.excluded_nodes = {"n3", "n4"};
+	spec.options.required_nodes = "n[1-2],m";
+	spec.options.excluded_nodes = "n9";
+	const core::JobSpec out = for_slurm(spec, k_alpha);
+	CHECK_EQUAL(out.required_node, "alpha-n1,alpha-n2");
+	CHECK(out.excluded_nodes == (std::vector<std::string>{"alpha-n3", "alpha-n4"}));
+	CHECK_EQUAL(out.options.required_nodes, "alpha-n1,alpha-n2,alpha-m");
+	CHECK_EQUAL(out.options.excluded_nodes, "alpha-n9");
+	CHECK(for_slurm(spec, k_same) == spec);
+	core::JobSpec none;
+	CHECK(for_slurm(none, k_alpha) == none);
+	core::NodeSpec node;
+	node.name = "n1";
+	CHECK_EQUAL(for_slurm(node, k_alpha).name, "alpha-n1");
+}
+
+void what_the_plugin_reports_has_names_of_kubernetes()
+{
+	core::SlurmJob job;
+	job.nodes = {{"alpha-n1", 1, "0", 0, {}}, {"beta-n1", 1, "0", 0, {}}};
+	const auto seen = std::get<core::SlurmJob>(for_kubernetes(job, k_alpha));
+	CHECK_EQUAL(seen.nodes[0].node, "n1");
+	CHECK_EQUAL(seen.nodes[1].node, "/beta-n1");
+	core::SlurmNode node;
+	node.name = "alpha-n1";
+	CHECK_EQUAL(std::get<core::SlurmNode>(for_kubernetes(node, k_alpha)).name, "n1");
+	CHECK_EQUAL(std::get<codec::NodeGone>(for_kubernetes(codec::NodeGone{"alpha-n1"}, k_alpha))
+			    .name,
+		"n1");
+	CHECK(for_kubernetes(codec::SnapshotEnd{}, k_alpha) ==
+		codec::LinkMessage(codec::SnapshotEnd{}));
+}
+
+} // namespace
+
+int main()
+{
+	return check::run_tests("translate names",
+		{
+			TEST(names_get_the_prefix_and_lose_it),
+			TEST(a_record_without_the_prefix_is_no_node_of_kubernetes),
+			TEST(what_goes_to_slurm_has_names_of_slurm),
+			TEST(what_the_plugin_reports_has_names_of_kubernetes),
+		});
+}
