@@ -136,13 +136,15 @@ std::string short_host_name()
 }
 
 /* An agent that is busy, or that this user may not ask, has not stopped. */
-bool may_run(const std::string &socket)
+bool may_run(const Teardown &wanted)
 {
-	const auto ping = skube::ask(socket, "ping");
+	const std::string unit =
+		wanted.cluster.empty() ? "slurmkubed" : "slurmkubed@" + wanted.cluster;
+	const auto ping = skube::ask(wanted.socket, "ping");
 	if (ping || ping.error().code == Errc::denied)
 		return true;
 	/* fails if the service is not active */
-	const auto state = output_of({"systemctl", "is-active", "slurmkubed"});
+	const auto state = output_of({"systemctl", "is-active", unit});
 	return state && state->starts_with("active");
 }
 
@@ -154,7 +156,7 @@ Result<Leftovers> leftovers(const Teardown &wanted)
 	Leftovers left;
 	left.label = wanted.label;
 	left.kubectl = kubectl_with(wanted.kubeconfig, wanted.context);
-	left.agent_answers = may_run(wanted.socket);
+	left.agent_answers = may_run(wanted);
 	left.agents_stopped = wanted.agents_stopped;
 	left.cluster = wanted.cluster;
 	left.name_prefix = wanted.name_prefix;

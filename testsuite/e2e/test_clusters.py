@@ -13,7 +13,7 @@ import time
 
 from lib import equal, job, pod, run, wait_for
 from lib.clusters import Clusters
-from lib.expect import job_in_state, only_job, uid_of, wait_no_live_jobs, wait_reason
+from lib.expect import job_in_state, jobs_by_uid, uid_of, wait_no_live_jobs, wait_reason
 from lib.invariants import check_invariants
 from lib.kube import condition, name_of
 
@@ -28,7 +28,7 @@ class Garbage:
     ANSWERS = (b"\0\xff garbage\n" * 400, b'{"type":"welcome","protocol":99}\n', b"[" * 5000, b"")
 
     def __init__(self, path):
-        self.path, self.connections, self.kept, self.heard = path, 0, [], b""
+        self.path, self.connections, self.heard = path, 0, b""
 
     def start(self):
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -48,10 +48,9 @@ class Garbage:
                 peer.sendall(answer)
             except OSError:
                 pass
-            if answer:
-                peer.close()
-            else:
-                self.kept = self.kept[-3:] + [peer]  # silent, and reads nothing
+            if not answer:
+                time.sleep(2)  # silent, and reads nothing more
+            peer.close()
 
 
 class Testbed(Clusters):
@@ -125,7 +124,10 @@ def test_a_partition_of_both_clusters_takes_no_pod(bed):
     """slurmctld could start the job on a node of the other cluster."""
     for own in bed.all:
         made = own.kube.create(pod("mixed", annotations={"slurm-kube.io/partition": "kube"}))
-        wait_reason(own, "mixed", "SlurmRefused", "partition kube has nodes of another Kubernetes")
+        text = "partition 'kube' may have nodes that are not of this Kubernetes cluster"
+        wait_reason(own, "mixed", "SlurmRefused", text)
+        log = own.agent.daemon.log.read_text()
+        assert f"of cluster {own.cluster} cannot go there" in log
         equal(own.slurm.job_of_pod(uid_of(made)), [])
         own.kube.delete("Pod", "mixed")
 
@@ -204,8 +206,9 @@ def test_five_hundred_pods_of_each_at_once(bed):
         wait_no_live_jobs(own, 120)
     jobs = {}
     for own in bed.all:
+        known = jobs_by_uid(own)
         for made in own.kube.pods("many-").values():
-            done = only_job(own, made)
+            (done,) = known[uid_of(made)]
             equal((done["JobState"], done["Partition"]), ("COMPLETED", own.cluster))
             equal(done["NodeList"], own.prefix + made["spec"]["nodeName"])
             jobs[done["JobId"]] = made

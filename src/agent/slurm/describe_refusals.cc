@@ -143,6 +143,11 @@ Error refusal_of(int slurm_errno, const core::JobSpec &spec)
 		error.what += ": '" + spec.partition +
 			"', which slurmkubed.yaml names; an administrator corrects that or adds "
 			"the partition to slurm.conf";
+	/* libslurm writes the plugin's text to our log, and does not return it */
+	if (slurm_errno == ESLURM_ACCESS_DENIED)
+		error.what += ": partition '" + spec.partition +
+			"' may have nodes that are not of this Kubernetes cluster; the log of "
+			"slurmkubed has the reason";
 	if (about.empty())
 		return error;
 	/* not_found means that the option names a node that Slurm does not have: the user must
