@@ -8,6 +8,7 @@ dist_doc_DATA += \
 	%D%/benchmarks.svg \
 	%D%/metrics.md \
 	%D%/migrate-slurm-bridge.md \
+	%D%/symptoms.md \
 	%D%/user.md
 EXTRA_DIST += \
 	.clang-format \
