@@ -6,6 +6,7 @@ dist_doc_DATA += \
 	%D%/admin.md \
 	%D%/benchmarks.md \
 	%D%/benchmarks.svg \
+	%D%/comparison.md \
 	%D%/metrics.md \
 	%D%/migrate-slurm-bridge.md \
 	%D%/symptoms.md \
