@@ -4,9 +4,11 @@ dist_doc_DATA += \
 	NEWS.md \
 	README.md \
 	%D%/admin.md \
+	%D%/architecture.svg \
 	%D%/benchmarks.md \
 	%D%/benchmarks.svg \
 	%D%/comparison.md \
+	%D%/index.md \
 	%D%/metrics.md \
 	%D%/migrate-slurm-bridge.md \
 	%D%/symptoms.md \
