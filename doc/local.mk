@@ -24,7 +24,19 @@ EXTRA_DIST += \
 	%D%/man/skube.1.scd \
 	%D%/man/slurm-kube.7.scd \
 	%D%/man/slurmkubed.8.scd \
-	%D%/man/slurmkubed.yaml.5.scd
+	%D%/man/slurmkubed.yaml.5.scd \
+	%D%/site/build \
+	%D%/site/hooks.py \
+	%D%/site/mkdocs.yml \
+	%D%/site/requirements.txt \
+	%D%/site/scdoc.py
+
+# The web site. Its programs come by pip, so it is not part of "make all".
+.PHONY: site
+site:
+	$(srcdir)/%D%/site/build $(abs_builddir)/site
+clean-local:
+	rm -rf site
 
 if HAVE_MAN_PAGES
 dist_man_MANS += \
