@@ -591,6 +591,33 @@ def test_slurm_goes_on_without_the_plugin_and_takes_it_back(bed):
     _state(bed, "node-0", "IDLE")
 
 
+def test_a_native_node_becomes_an_external_one(bed):
+    """As the guide has it: while slurm.conf has the drained node, the agent creates no record for
+    the Kubernetes node of the same name; when its line is deleted, pods run there.
+    """
+    conf, name = bed.slurm.dir / "slurm.conf", "turns-0"
+    text = conf.read_text()
+    native = f"NodeName={name} NodeAddr=127.0.0.1 Port=1 CPUs=4 RealMemory=4000"
+    conf.write_text(f"{text}{native}\nPartitionName=old Nodes={name}\n")
+    bed.slurm.restart()
+    bed.slurm.run("scontrol", "update", f"NodeName={name}", "State=DRAIN", "Reason=moves")
+    bed.plane.kwok_nodes(1, cpus=32, prefix="turns")
+    wait_for(lambda: name in _check(bed, "nodes")["text"], "skube check to miss the node")
+    time.sleep(2)
+    equal(bed.slurm.node(name)["CPUTot"], "4")
+    conf.write_text(text)
+    bed.slurm.restart()
+    bed.sync_nodes([*bed.names, name])
+    if "DRAIN" in bed.slurm.node(name)["State"]:
+        bed.slurm.run("scontrol", "update", f"NodeName={name}", "State=RESUME")
+    _state(bed, name, "IDLE")
+    wait_for(lambda: _check(bed, "nodes")["ok"], "skube check to find the node")
+    bed.kube.create(pod("on-turned", cpu=24, kwok={"run": "10ms"}))
+    equal(bed.kube.wait_phase("on-turned", "Succeeded")["spec"]["nodeName"], name)
+    bed.kube.delete("Node", name)
+    _gone_from_slurm(bed, name)
+
+
 def test_no_job_is_left(bed):
     """No job of ours is left in Slurm."""
     wait_no_live_jobs(bed)
