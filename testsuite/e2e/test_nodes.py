@@ -3,6 +3,7 @@
 """Nodes: Slurm uses a node according to its state in Kubernetes, and keeps the states that
 administrators have set.
 """
+import re
 import signal
 import time
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from lib.cluster import claim_ports
 from lib.control_plane import ControlPlane
 from lib.expect import fill, job_in_state, number_of, uid_of, wait_no_live_jobs, wait_reason
 from lib.kubelets import end_pod, not_ready
+from lib.process import SOURCE
 
 OURS = "slurm-kube: "
 
@@ -616,6 +618,39 @@ def test_a_native_node_becomes_an_external_one(bed):
     equal(bed.kube.wait_phase("on-turned", "Succeeded")["spec"]["nodeName"], name)
     bed.kube.delete("Node", name)
     _gone_from_slurm(bed, name)
+
+
+def _guide(bed, word):
+    """The lines that the command in doc/admin.md with this word prints."""
+    guide = (SOURCE / "doc/admin.md").read_text(encoding="utf-8")
+    command = next(b for b in re.findall(r"```\w*\n(.*?)```", guide, re.DOTALL) if word in b)
+    path = f"PATH={bed.slurm.bin or '/usr/bin/'}:$PATH;"
+    return bed.slurm.run_program("/bin/sh", "-c", path + command).splitlines()
+
+
+def test_commands_of_the_guide_list_records_and_jobs(bed):
+    """The guide's commands for the time without an agent: one lists the node records that the agent
+    created, the other the placeholders with their states.
+    """
+    made = bed.kube.create(pod("listed"))
+    bed.kube.wait_phase("listed", "Running")
+    number = str(number_of(job_in_state(bed, made, "RUNNING")))
+    nodes = bed.agent.skube_text("show", "nodes", "--output", "name").split()
+    bed.agent.stop()
+    try:
+        records = {f"NodeName={n}" for n in nodes} if bed.slurm.dynamic_nodes else set()
+        equal(set(_guide(bed, "scontrol show nodes --oneliner")), records)
+        states = dict(line.split()[:2] for line in _guide(bed, "admin_comment"))
+        equal(states[number], "RUNNING")
+        bed.slurm.run("scancel", number)
+        wait_for(
+            lambda: dict(line.split()[:2] for line in _guide(bed, "admin_comment"))[number]
+            == "CANCELLED",
+            "the command to show that the job is cancelled",
+        )
+    finally:
+        bed.agent.start()
+    bed.kube.wait_gone("listed")
 
 
 def test_no_job_is_left(bed):

@@ -185,6 +185,36 @@ def test_node_given_away_while_a_pod_runs_there(bed):
     bed.steady_goes_on()
 
 
+def test_jobs_that_slurmctld_forgot_while_no_agent_ran(bed):
+    """Both jobs are cancelled while the agent is stopped, and it starts when slurmctld no longer
+    lists them: the running pod stays and gets a job again, the waiting pod is queued again.
+    """
+    conf = bed.slurm.dir / "slurm.conf"
+    text = conf.read_text()
+    conf.write_text(text.replace("MinJobAge=300", "MinJobAge=2"))
+    bed.slurm.restart()
+    runs = running(bed, "kept")
+    waits = bed.kube.create(pod("queued", annotations={"slurm-kube.io/begin": "now+1hour"}))
+    job_in_state(bed, waits, "PENDING")
+    bed.agent.stop()
+    bed.slurm.run("scancel", *[live_jobs(bed, m)[0]["JobId"] for m in (runs, waits)])
+    wait_for(
+        lambda: not any(bed.slurm.job_of_pod(uid_of(m)) for m in (runs, waits)),
+        "slurmctld to forget both jobs",
+        150,
+    )
+    conf.write_text(text)
+    bed.slurm.restart()
+    bed.agent.start()
+    job = has_job_again(bed, runs)
+    job_in_state(bed, waits, "PENDING")
+    equal(uid_of(bed.kube.get("Pod", "queued")), uid_of(waits))
+    end(bed, runs, job)
+    bed.remove_pod("queued")
+    bed.others_done()
+    bed.steady_goes_on()
+
+
 def test_the_steady_pod_goes_on(bed):
     """Pod steady was not affected, and no other job is left."""
     bed.others_done()
