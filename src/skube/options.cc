@@ -86,7 +86,7 @@ const char k_help[] =
 	"                        program /bin/true (busybox); time for all steps but clean (120)\n"
 	"      --scheduler-name NAME                with selftest and teardown: as in\n"
 	"                        slurmkubed.yaml (slurm)\n"
-	"      --label KEY       with teardown and migrate: as in slurmkubed.yaml\n"
+	"      --label LABEL     with teardown and migrate: nodes.selector of slurmkubed.yaml\n"
 	"                        (slurm-kube.io/managed)\n"
 	"      --kubeconfig FILE, --context NAME    with selftest, version, drain, resume,\n"
 	"                        teardown and migrate: kubectl's, for the agent's cluster\n"

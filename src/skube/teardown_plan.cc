@@ -157,18 +157,23 @@ void plan_stop(const Leftovers &left, std::vector<Step> &plan)
 			commands_of({"scancel", "--state=PENDING"}, ids_of(left, true))});
 }
 
+/* kubectl takes no value when it removes a label. */
+std::string key_of(const std::string &label)
+{
+	return label.substr(0, label.find('='));
+}
+
 /* Done after the agent has stopped, because it takes a node without the label for lost. */
 void plan_kubernetes(const Leftovers &left, std::vector<Step> &plan)
 {
 	add(plan,
 		{"Delete the other policies",
 			commands_of(kubectl(left, {"delete"}), left.other_policies)});
-	const bool is_ours = left.label.starts_with(k_own_prefix);
-	if (is_ours)
+	if (left.label.starts_with(k_own_prefix))
 		add(plan,
 			{"Remove the label from nodes",
 				commands_of(kubectl(left, {"label", "node"}), left.labelled_nodes,
-					{left.label + "-"})});
+					{key_of(left.label) + "-"})});
 	else
 		add(plan,
 			{.what = "These nodes keep the label " + left.label +

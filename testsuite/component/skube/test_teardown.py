@@ -341,6 +341,15 @@ def test_teardown():
         and not any("label node" in c for c in calls),
         f"{own}{calls}",
     )
+    value = a_cluster(conf=conf, label="slurm-kube.io/managed=yes", partition="INACTIVE")
+    ours, calls = with_programs(
+        value, "teardown", "--apply", "--label", "slurm-kube.io/managed=yes"
+    )
+    check(
+        "a label of ours is removed by its key, whatever its value",
+        ours.returncode == 0 and "kubectl label node n1 slurm-kube.io/managed-" in calls,
+        f"{ours}{calls}",
+    )
     failing = a_cluster(conf=conf, partition="INACTIVE")
     failing["kubectl"] = failing["kubectl"].replace(
         'case "$*" in', 'case "$*" in\n"taint"*) exit 1 ;;', 1
