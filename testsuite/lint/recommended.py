@@ -97,6 +97,7 @@ TESTED = [
         '"drain", node, "--reason", "new disk"',
     ),
     (r"helm install slurm-kube \S+", "testsuite/e2e/test_chart.py", '"install", RELEASE, CHART'),
+    (r"helm uninstall slurm-kube", "testsuite/e2e/test_chart.py", '"uninstall", RELEASE'),
     (
         r"skube nodes --slurm-conf >> /etc/slurm/slurm.conf|skube selftest"
         r"|systemctl restart slurmctld slurmkubed",
