@@ -579,8 +579,9 @@ constexpr Option k_options[] = {
 		.sunk = "partition"},
 	{.name = "pods-per-node",
 		.takes = "COUNT",
-		.meaning = "Maximum number of pods of a gang per node. With this option, small "
-			   "pods do not share a task: each pod is one.",
+		.meaning = "Maximum number of pods of a gang per node. Small pods of a gang can "
+			   "otherwise share a task; with this option each pod is a task of its "
+			   "own.",
 		.apply = number<&JobOptions::pods_per_node, 1, k_tasks_per_node_max>,
 		.sbatch = "ntasks-per-node",
 		.fixed = true},
