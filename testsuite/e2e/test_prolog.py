@@ -61,6 +61,20 @@ def test_a_prolog_that_fails_ends_no_pod(bed):
     equal(_runs(bed), 3)
 
 
+def test_scancel_by_root_while_the_script_runs_ends_no_pod(bed):
+    """Slurm ends a job as root if its script fails, so the agent cannot tell this from a failed
+    script: the pod stays the same one, and gets another job.
+    """
+    _failures(bed, None)
+    made = bed.kube.create(pod("by-root", kwok={"run": "100ms"}))
+    wait_reason(bed, "by-root", "SlurmPending", "PrologSlurmctld runs")
+    bed.slurm.run("scancel", only_job(bed, made)["JobId"])
+    wait_for(lambda: _runs(bed) == 2, "the script to run for another job")
+    _go_on(bed)
+    ended = bed.kube.wait_phase("by-root", "Succeeded")
+    equal(ended["metadata"]["uid"], made["metadata"]["uid"])
+
+
 def test_a_gang_waits_for_the_prolog(bed):
     _failures(bed, None)
     bed.kube.create(job("gang", 3, indexed=True, kwok={"run": "100ms"}))
