@@ -52,7 +52,9 @@ core::NodePolicy node_policy_of(const Config &config)
 		.gres = config.gres,
 		.features = config.nodes.features,
 		.tolerated_taints = config.nodes.tolerated_taints,
-		.names = config.nodes.names};
+		.names = config.nodes.names,
+		.cluster = config.cluster,
+		.drain_conditions = config.nodes.drain_conditions};
 }
 
 } // namespace

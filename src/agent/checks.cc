@@ -35,6 +35,15 @@ std::string write_node_lines(const App &app)
 		how_slurmctld_rereads(app.world().state().sync.plugin());
 }
 
+std::string made_when_ready(const core::World &world)
+{
+	const std::string &feature = world.state().sync.plugin().cluster_feature;
+	return std::string("they are made when they are Ready; see the agent's log") +
+		(feature.empty() ? ""
+				 : ". If Slurm has a record of that name, it lacks the feature " +
+					feature + " or has that of another cluster");
+}
+
 /* Their names in Slurm, for commands of Slurm. */
 std::string list_of(const App &app, const std::vector<std::string> &names)
 {
@@ -134,7 +143,7 @@ Check nodes(const App &app, const Findings &found)
 		return failed("nodes", "not in Slurm: " + absent,
 			core::has_dynamic_nodes(world.state().sync.plugin()) &&
 					app.config().nodes.manage
-				? "they are made when they are Ready; see the agent's log"
+				? made_when_ready(world)
 				: write_node_lines(app));
 	return passed("nodes",
 		std::to_string(world.state().kube_nodes.size()) + " managed, all in Slurm");

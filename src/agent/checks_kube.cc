@@ -110,7 +110,8 @@ Check files(const App &app)
 			"slurmkubed.yaml has changed since the agent was started: " +
 				app.keys_for_restart_only(),
 			"systemctl restart slurmkubed, which harms no pod; before a change of "
-			"cluster or nodes.cpu_unit read the administration guide");
+			"cluster, nodes.cpu_unit or nodes.name_prefix read the administration "
+			"guide");
 	if (trouble.empty())
 		return passed("files", "all that slurmkubed.yaml names can be read");
 	return failed("files", trouble,

@@ -182,6 +182,12 @@ Check mixed_partitions(const App &app, const Findings &found)
 	}
 	if (mixed.empty())
 		return passed(name, "none mixes nodes of Kubernetes with others");
+	if (!app.world().state().sync.plugin().kube_cluster.empty())
+		return failed(name,
+			"nodes of this Kubernetes cluster and others in one partition: " + mixed,
+			"give the cluster partitions of its own: pods are refused in partitions "
+			"with nodes of another cluster, and native jobs may start on nodes without "
+			"slurmd");
 	return failed(name, "nodes of Kubernetes and others in one partition: " + mixed,
 		"take the nodes out of it, or use a NodeSet: native jobs may start on nodes "
 		"without slurmd, and pods on nodes without a kubelet");

@@ -12,6 +12,7 @@
 
 #include "src/agent/log_sinks.h"
 #include "src/core/model/names.h"
+#include "src/core/model/node.h"
 #include "src/core/model/node_names.h"
 #include "src/core/policy/gres.h"
 #include "src/core/policy/identity_rules.h"
@@ -54,6 +55,8 @@ struct NodesConfig {
 	core::LabelFeatures features;              /* labels whose values become features */
 	std::vector<std::string> tolerated_taints; /* keys of taints to ignore */
 	core::NodeNames names;                     /* of the nodes in Slurm */
+	/* conditions of Kubernetes nodes that drain them */
+	std::vector<std::string> drain_conditions = core::default_drain_conditions();
 	bool operator==(const NodesConfig &) const = default;
 };
 

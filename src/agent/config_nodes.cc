@@ -142,6 +142,11 @@ constexpr Key<NodesConfig> k_nodes_keys[] = {
 			(void)r.number(v, 0, 1'000'000'000, out.reserve_memory_mib);
 		}},
 	{"features", read_features},
+	{"drain_conditions",
+		[](Reader &r, const Yaml &v, NodesConfig &out) {
+			(void)r.text_list(v, k_name_characters,
+				"a condition's type, as in KernelDeadlock", out.drain_conditions);
+		}},
 	{"tolerated_taints",
 		[](Reader &r, const Yaml &v, NodesConfig &out) {
 			(void)r.text_list(v, k_label_characters, k_label, out.tolerated_taints);

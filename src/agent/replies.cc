@@ -42,7 +42,8 @@ std::string lost_nodes(const core::World &world)
 	for (const auto &[name, node] : world.state().slurm_nodes)
 		if (node.base != core::NodeBase::down && !world.state().kube_nodes.contains(name) &&
 			!world.nodes().absent().is_confirmed(name, now().mono_us))
-			names += (names.empty() ? "" : ", ") + name;
+			names += (names.empty() ? "" : ", ") +
+				world.state().settings.nodes.names.in_slurm(name);
 	return names;
 }
 

@@ -11,18 +11,21 @@ namespace slurmkube::agent
 namespace
 {
 
-/* The table of options has refused a list with errors. */
-void translate_hosts(std::string &hosts, const core::NodeNames &names)
+std::string translated(const std::vector<std::string> &hosts, const core::NodeNames &names)
 {
-	const auto all = hosts.empty()
-		? Result<std::vector<std::string>>(std::vector<std::string>{})
-		: core::expand_hosts(hosts);
-	if (!all)
-		return;
-	std::string translated;
-	for (const std::string &name : *all)
-		translated += (translated.empty() ? "" : ",") + names.in_slurm(name);
-	hosts = std::move(translated);
+	std::string text;
+	for (const std::string &name : hosts)
+		text += (text.empty() ? "" : ",") + names.in_slurm(name);
+	return text;
+}
+
+/* An expression that a user has written. The table of options has refused one with errors. */
+void translate_expression(std::string &hosts, const core::NodeNames &names)
+{
+	if (hosts.find('[') == std::string::npos)
+		hosts = translated(core::split_hosts(hosts), names);
+	else if (const auto all = core::expand_hosts(hosts))
+		hosts = translated(*all, names);
 }
 
 struct Translate {
@@ -44,9 +47,9 @@ core::JobSpec for_slurm(core::JobSpec spec, const core::NodeNames &names)
 {
 	if (names.prefix.empty())
 		return spec;
-	translate_hosts(spec.required_node, names);
-	translate_hosts(spec.options.required_nodes, names);
-	translate_hosts(spec.options.excluded_nodes, names);
+	spec.required_node = translated(core::split_hosts(spec.required_node), names);
+	translate_expression(spec.options.required_nodes, names);
+	translate_expression(spec.options.excluded_nodes, names);
 	for (std::string &name : spec.excluded_nodes)
 		name = names.in_slurm(name);
 	return spec;

@@ -30,20 +30,29 @@ void take_taints(KubeNode &node, json_object *taints)
 	}
 }
 
-void take_ready(KubeNode &node, json_object *conditions)
+void take_ready(KubeNode &node, json_object *condition)
 {
+	node.ready = get_string(condition, "status") == "True";
+	node.not_ready_reason = node.ready ? "" : get_string(condition, "reason", "Unknown");
+	/* Only a duration depends on this time, so a time that cannot be read becomes "unknown" and
+	 * the node is kept. */
+	const auto since = parse_time(get_string(condition, "lastTransitionTime"));
+	node.ready_since = since ? *since : 0;
+}
+
+/* The messages are left out: they change while the condition stays. */
+void take_conditions(KubeNode &node, json_object *conditions)
+{
+	constexpr std::size_t k_conditions_max = 64;
 	node.not_ready_reason = "NeverReported"; /* while no kubelet has written the condition */
 	for (std::size_t i = 0; i < array_size(conditions); i++) {
 		json_object *condition = array_at(conditions, i);
-		if (get_string(condition, "type") != "Ready")
-			continue;
-		node.ready = get_string(condition, "status") == "True";
-		node.not_ready_reason =
-			node.ready ? "" : get_string(condition, "reason", "Unknown");
-		/* Only a duration depends on this time, so a time that cannot be read becomes
-		 * "unknown" and the node is kept. */
-		const auto since = parse_time(get_string(condition, "lastTransitionTime"));
-		node.ready_since = since ? *since : 0;
+		if (get_string(condition, "type") == "Ready")
+			take_ready(node, condition);
+		else if (get_string(condition, "status") == "True" &&
+			node.conditions.size() < k_conditions_max)
+			node.conditions.push_back(
+				{get_string(condition, "type"), get_string(condition, "reason")});
 	}
 }
 
@@ -63,7 +72,7 @@ Result<KubeNode> node_from_json(json_object *object)
 	node.internal_ip = first_internal_ip(get(status, "addresses"));
 	node.labels = get_strings(get(metadata, "labels"));
 	take_taints(node, get(spec, "taints"));
-	take_ready(node, get(status, "conditions"));
+	take_conditions(node, get(status, "conditions"));
 	const auto allocatable =
 		amounts_from_json(get(status, "allocatable"), core::Rounding::down);
 	if (!allocatable)

@@ -105,6 +105,17 @@ ConfigFile config_file(const std::string &option)
 	return {names::k_config_file, false};
 }
 
+Status check_named_file(const std::string &option)
+{
+	const ConfigFile file = config_file(option);
+	if (!file.is_named)
+		return Ok{};
+	const auto read = config_value(file.path, "cluster");
+	return read
+		? Status(Ok{})
+		: Status(in_context(option.empty() ? "SKUBE_CONFIG" : "--config", read.error()));
+}
+
 Result<std::string> config_value(const std::string &path, const std::string &key)
 {
 	return with_value<std::string>(

@@ -21,6 +21,9 @@ struct ConfigFile {
 };
 ConfigFile config_file(const std::string &option);
 
+/* A file that is named must be readable: otherwise another agent would be asked. */
+Status check_named_file(const std::string &option);
+
 /* The value of a key; dots lead into sections ("nodes.name_prefix"). Empty: the file does not have
  * the key. not_found: no such file. Other errors: the file cannot be read or is not YAML, or the
  * value is not a scalar. */

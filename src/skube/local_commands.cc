@@ -83,14 +83,24 @@ int print_manifests(const Options &options)
 	return fputs(text->c_str(), stdout) >= 0 && fflush(stdout) == 0 ? k_fine : k_wrong;
 }
 
+/* main() has refused a named file that cannot be read. */
+std::string name_prefix_of(const Options &options)
+{
+	const auto prefix =
+		config_value(config_file(options.manifests.config).path, "nodes.name_prefix");
+	return prefix ? *prefix : "";
+}
+
 int tear_down(Options &options)
 {
 	options.teardown.socket = place_of_socket(options.socket, options.manifests.config).path;
-	const auto [file, is_named] = config_file(options.manifests.config);
-	const auto prefix = config_value(file, "nodes.name_prefix");
-	if (!prefix && is_named)
-		return print_trouble(prefix.error());
-	options.teardown.name_prefix = prefix ? *prefix : "";
+	const std::string file = config_file(options.manifests.config).path;
+	options.teardown.name_prefix = name_prefix_of(options);
+	const auto cluster = config_value(file, "cluster");
+	if (!options.teardown.cluster.empty() && cluster && !cluster->empty() &&
+		*cluster != options.teardown.cluster)
+		return usage_error("--cluster is " + options.teardown.cluster + ", and " + file +
+			" has cluster: " + *cluster + "; give the file of its agent with --config");
 	return print_trouble(teardown(options.teardown));
 }
 
@@ -120,6 +130,7 @@ int test_one_pod(const Options &options)
 	wanted.kubeconfig = options.teardown.kubeconfig;
 	wanted.context = options.teardown.context;
 	wanted.socket = place_of_socket(options.socket, options.manifests.config).path;
+	wanted.name_prefix = name_prefix_of(options);
 	if (timeout_of(wanted) == 0)
 		return usage_error("--timeout " + wanted.timeout +
 			" is not a number of seconds from 1 to " +

@@ -5,6 +5,7 @@
  */
 #include "src/base/guard.h"
 #include "src/base/text.h"
+#include "src/skube/config_value.h"
 #include "src/skube/list_request.h"
 #include "src/skube/local_commands.h"
 #include "src/skube/node_file.h"
@@ -272,6 +273,8 @@ int run(int argc, char **argv)
 	const std::string stray = skube::stray_option(options, command ? command->id : local);
 	if (!stray.empty())
 		return usage_error("'" + joined(options.words) + "' takes no option " + stray);
+	if (const Status named = skube::check_named_file(options.manifests.config); !named)
+		return usage_error(named.error().what);
 	return command ? ask_agent(*command, options) : skube::run_local(options);
 }
 

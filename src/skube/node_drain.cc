@@ -5,6 +5,7 @@
 #include "src/codec/json.h"
 #include "src/core/model/names.h"
 #include "src/core/model/node_names.h"
+#include "src/skube/asker.h"
 #include "src/skube/config_value.h"
 
 #include <algorithm>
@@ -38,6 +39,22 @@ Status both_have_it(const DrainState &state)
 		return Error{Errc::not_found,
 			"Slurm has no node " + state.in_slurm_as() + ": kubectl cordon " +
 				state.node + " is enough"};
+	return Ok{};
+}
+
+/* Several Kubernetes clusters may have nodes of the same name. */
+Status is_of_this_cluster(const DrainState &state)
+{
+	const std::string start = names::k_node_feature + std::string("-");
+	for (const std::string &feature : listed(state.features)) {
+		if (feature.starts_with(start) && feature != start + state.cluster)
+			return Error{Errc::conflict,
+				"node " + state.in_slurm_as() +
+					" in Slurm is of the Kubernetes cluster " +
+					feature.substr(start.size()) +
+					": give the configuration of its agent with --config, and "
+					"its cluster with --context or --kubeconfig"};
+	}
 	return Ok{};
 }
 
@@ -102,8 +119,8 @@ Status is_fit(const std::string &reason)
 /* Slurm first: if it refuses, Kubernetes has not been changed. */
 Result<std::vector<Words>> drain_commands(const DrainState &state, const std::string &reason)
 {
-	for (const Status &needed :
-		{is_fit(reason), both_have_it(state), is_not_of_others(state)}) {
+	for (const Status &needed : {is_fit(reason), both_have_it(state), is_of_this_cluster(state),
+		     is_not_of_others(state)}) {
 		if (!needed)
 			return needed.error();
 	}
@@ -124,7 +141,8 @@ Result<std::vector<Words>> drain_commands(const DrainState &state, const std::st
 /* The cordon first: while it is there, the agent would drain the node again. */
 Result<std::vector<Words>> resume_commands(const DrainState &state)
 {
-	for (const Status &needed : {both_have_it(state), is_not_of_others(state)}) {
+	for (const Status &needed :
+		{both_have_it(state), is_of_this_cluster(state), is_not_of_others(state)}) {
 		if (!needed)
 			return needed.error();
 	}
@@ -154,6 +172,8 @@ Status name_in_slurm(const std::string &config, DrainState &state)
 		return prefix.error();
 	if (prefix && !prefix->empty())
 		state.slurm_name = core::NodeNames{*prefix}.in_slurm(state.node);
+	if (const auto cluster = config_value(file, "cluster"))
+		state.cluster = *cluster;
 	return Ok{};
 }
 
@@ -179,7 +199,7 @@ Status ask_kubernetes(DrainState &state)
 Status ask_slurm(DrainState &state)
 {
 	const auto text = output_of({"sinfo", "--all", "--noheader", "--nodes", state.in_slurm_as(),
-		"--Format", "StateComplete:200,Reason:1000"});
+		"--Format", "StateComplete:200,Features:1000,Reason:1000"});
 	if (!text)
 		return text.error();
 	const std::vector<std::string> lines = lines_of(*text);
@@ -188,7 +208,7 @@ Status ask_slurm(DrainState &state)
 	state.in_slurm = true;
 	std::istringstream in(lines.front());
 	std::string states;
-	in >> states;
+	in >> states >> state.features;
 	std::transform(states.begin(), states.end(), states.begin(),
 		[](unsigned char c) { return static_cast<char>(std::tolower(c)); });
 	state.drained = states.find("drain") != std::string::npos;

@@ -29,6 +29,8 @@ struct DrainState {
 	std::string annotation = {}; /* the reason that skube wrote; empty: none */
 	bool in_slurm = false, drained = false;
 	std::string reason = {};     /* of Slurm, without user and time */
+	std::string features = {};   /* in Slurm */
+	std::string cluster = {};    /* name in the agent's configuration; empty: not known */
 	Words kubectl{"kubectl"};    /* with its options */
 	std::string slurm_name = {}; /* empty: the same name */
 

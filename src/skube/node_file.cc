@@ -2,6 +2,9 @@
 #include "src/skube/node_file.h"
 
 #include "src/base/owned.h"
+#include "src/base/programs.h"
+#include "src/core/model/names.h"
+#include "src/skube/asker.h"
 
 #include <sys/stat.h>
 
@@ -11,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
+#include <sstream>
 #include <system_error>
 #include <unistd.h>
 
@@ -132,6 +136,43 @@ std::size_t node_lines(const std::string &text)
 	return count;
 }
 
+std::set<std::string> cluster_features(const std::string &text)
+{
+	const std::string start = names::k_node_feature + std::string("-");
+	std::set<std::string> found;
+	std::istringstream lines(text);
+	for (std::string line; std::getline(lines, line);) {
+		if (!line.starts_with("NodeName="))
+			continue;
+		for (const std::string &feature : listed(scontrol_value(line, "Feature"))) {
+			if (feature.starts_with(start))
+				found.insert(feature);
+		}
+	}
+	return found;
+}
+
+namespace
+{
+
+/* A file for all clusters, as a site may have that began with one. */
+Status check_clusters(const std::string &path, const std::string &old, const std::string &text)
+{
+	const std::set<std::string> now = cluster_features(text);
+	for (const std::string &feature : cluster_features(old)) {
+		if (!now.contains(feature))
+			return Error{Errc::invalid,
+				path + " has nodes with the feature " + feature +
+					", of another Kubernetes cluster, which would lose them; "
+					"the "
+					"file is as it was. Give each cluster a file of its own. "
+					"--force overrules this"};
+	}
+	return Ok{};
+}
+
+} // namespace
+
 Result<std::string> replace_node_file(const std::string &given, const std::string &text, bool force)
 {
 	const std::string path = real_path(given);
@@ -144,6 +185,8 @@ Result<std::string> replace_node_file(const std::string &given, const std::strin
 			path + " has " + count_text(before) +
 				" and would have none, which fails the pods on them; the file is "
 				"as it was. --force overrules this"};
+	if (const Status fits = check_clusters(path, old->text, text); !fits && !force && nodes > 0)
+		return fits.error();
 	if (old->exists && old->text == text)
 		return path + ": " + count_text(nodes) + ", nothing has changed\n";
 	if (const Status replaced = replace(path, text, *old); !replaced)

@@ -10,6 +10,7 @@
 
 #include "src/base/result.h"
 
+#include <set>
 #include <string>
 
 namespace slurmkube::skube
@@ -17,6 +18,9 @@ namespace slurmkube::skube
 
 /* The number of node lines in the text. */
 std::size_t node_lines(const std::string &text);
+
+/* The features of Kubernetes clusters ("kube-alpha") in its node lines. */
+std::set<std::string> cluster_features(const std::string &text);
 
 /* Returns a sentence for people about what was done. invalid: the text has no node, but the file
  * has some; force permits that. io: the file cannot be read or written. */

@@ -75,6 +75,7 @@ class Run
       public:
 	explicit Run(const Selftest &wanted) : wanted_(wanted), pod_(new_pod(wanted))
 	{
+		seen_.names.prefix = wanted.name_prefix;
 		for (const auto &[option, value] : {std::pair("--kubeconfig", &wanted.kubeconfig),
 			     std::pair("--context", &wanted.context)}) {
 			if (!value->empty())

@@ -21,6 +21,7 @@ struct Selftest {
 	std::string timeout = "120";               /* seconds for all steps but the last */
 	std::string kubeconfig = {}, context = {}; /* for kubectl; empty: its defaults */
 	std::string socket = {};                   /* of the agent */
+	std::string name_prefix = {};              /* of nodes in Slurm */
 	Format format = Format::table;             /* or json or yaml */
 };
 

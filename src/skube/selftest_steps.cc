@@ -168,10 +168,11 @@ Finding look_at_agreement(const Sightings &seen)
 	if (state == "running")
 		return {Is::open, "the agent has not heard of the end of " + job_text(seen)};
 	json_object *annotations = get(seen.pod, "metadata", "annotations");
+	const std::string node = get_string(get(seen.pod, "spec"), "nodeName");
 	const std::array<std::array<std::string, 3>, 3> pairs = {
 		{{"job", get_string(annotations, names::k_allocation_job_id),
 			 scontrol_value(seen.job, "JobId")},
-			{"node", get_string(get(seen.pod, "spec"), "nodeName"),
+			{"node", node.empty() ? "" : seen.names.in_slurm(node),
 				scontrol_value(seen.job, "NodeList")},
 			{"agent's state of the job", state,
 				scontrol_value(seen.job, "JobState") == "COMPLETED" ? "complete"

@@ -10,6 +10,7 @@
 #define SLURMKUBE_SKUBE_SELFTEST_STEPS_H
 
 #include "src/codec/json.h"
+#include "src/core/model/node_names.h"
 #include "src/skube/selftest.h"
 
 #include <string>
@@ -33,6 +34,7 @@ struct Sightings {
 	json_object *why = nullptr; /* the agent's reply; null: it has not seen the pod */
 	json_object *pod = nullptr; /* as the API server has it; null: it has no such pod */
 	std::string job = {};       /* the row that scontrol prints of the job; empty: not asked */
+	core::NodeNames names = {}; /* of nodes in Slurm */
 };
 
 struct Finding {

@@ -34,8 +34,9 @@ SocketPath socket_path(
 SocketPath place_of_socket(const std::string &option, const std::string &config)
 {
 	// NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
-	const char *environment = config.empty() ? getenv("SKUBE_SOCKET") : nullptr;
-	return socket_path(option, environment, config_file(config).path);
+	const auto [file, is_named] = config_file(config);
+	const char *environment = is_named ? nullptr : getenv("SKUBE_SOCKET");
+	return socket_path(option, environment, file);
 }
 
 } // namespace slurmkube::skube

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * socket_path.h - where the agent's control socket is: --socket, else control_socket in the file of
- * --config, else SKUBE_SOCKET, else control_socket in slurmkubed.yaml, else the default.
+ * --config or SKUBE_CONFIG, else SKUBE_SOCKET, else control_socket in slurmkubed.yaml, else the
+ * default.
  */
 #ifndef SLURMKUBE_SKUBE_SOCKET_PATH_H
 #define SLURMKUBE_SKUBE_SOCKET_PATH_H

@@ -138,14 +138,14 @@ std::string short_host_name()
 /* An agent that is busy, or that this user may not ask, has not stopped. */
 bool may_run(const Teardown &wanted)
 {
-	const std::string unit =
-		wanted.cluster.empty() ? "slurmkubed" : "slurmkubed@" + wanted.cluster;
+
 	const auto ping = skube::ask(wanted.socket, "ping");
 	if (ping || ping.error().code == Errc::denied)
 		return true;
-	/* fails if the service is not active */
-	const auto state = output_of({"systemctl", "is-active", unit});
-	return state && state->starts_with("active");
+	/* fails if no such service is active */
+	const auto state = output_of({"systemctl", "is-active", "slurmkubed",
+		"slurmkubed@" + (wanted.cluster.empty() ? "*" : wanted.cluster)});
+	return state && ("\n" + *state).find("\nactive") != std::string::npos;
 }
 
 } // namespace

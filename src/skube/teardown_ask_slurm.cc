@@ -165,7 +165,9 @@ void read_conf(const std::string &file, Leftovers &left, unsigned depth)
 					? second
 					: file.substr(0, file.rfind('/') + 1) + second,
 				left, depth + 1);
-		if (is_of_ours(line, left) || left.conf_lines.size() > before)
+		/* with several clusters the file may have lines of others too */
+		const bool has_ours = left.conf_lines.size() > before && left.cluster.empty();
+		if (is_of_ours(line, left) || has_ours)
 			left.conf_lines.push_back(file + ":" + std::to_string(number) + ": " +
 				printable(line).substr(0, 120));
 	}

@@ -56,11 +56,17 @@ Words ids_of(const Leftovers &left, bool are_waiting)
 /* Otherwise the nodes of a cluster that has no pod at present would go as well. */
 Status check_which(const Leftovers &left)
 {
-	if (!left.cluster.empty() || left.clusters.size() < 2)
+	const bool is_wrong = !left.cluster.empty() && !left.clusters.empty() &&
+		!left.clusters.contains(left.cluster) && left.marked_jobs.empty();
+	if (!is_wrong && (!left.cluster.empty() || left.clusters.size() < 2))
 		return Ok{};
 	std::string all;
 	for (const std::string &name : left.clusters)
 		all += (all.empty() ? "" : ", ") + name;
+	if (is_wrong)
+		return Error{Errc::conflict,
+			"Slurm has no node of the Kubernetes cluster " + left.cluster +
+				", but of " + all + ": correct --cluster"};
 	return Error{Errc::conflict,
 		"Slurm has nodes of several Kubernetes clusters (" + all +
 			"): say with --cluster which of them is to be removed"};
@@ -131,16 +137,24 @@ void plan_quiet(const Leftovers &left, std::vector<Step> &plan)
 			.stops = true});
 }
 
-std::string unit_of(const Leftovers &left)
+/* A site with one cluster may have named it, and run its agent by either unit. */
+Words units_of(const Leftovers &left)
 {
-	return left.cluster.empty() ? "slurmkubed" : "slurmkubed@" + left.cluster;
+	Words units;
+	if (left.cluster.empty())
+		units.emplace_back("slurmkubed");
+	for (const std::string &name : left.clusters) {
+		if (left.cluster.empty() || name == left.cluster)
+			units.push_back("slurmkubed@" + name);
+	}
+	return units.empty() ? Words{"slurmkubed@" + left.cluster} : units;
 }
 
 void plan_stop(const Leftovers &left, std::vector<Step> &plan)
 {
 	if (left.agent_answers)
 		plan.push_back({.what = "Stop the agent",
-			.commands = {{"systemctl", "disable", "--now", unit_of(left)}},
+			.commands = {joined({"systemctl", "disable", "--now"}, units_of(left))},
 			.must_help = true});
 	Words others = left.controllers;
 	std::erase(others, left.this_host);
@@ -148,7 +162,7 @@ void plan_stop(const Leftovers &left, std::vector<Step> &plan)
 		add(plan,
 			{.what = "Stop slurmkubed on these hosts of slurmctld too (systemctl "
 				 "disable --now " +
-					unit_of(left) + "), then add --agents-stopped",
+					units_of(left).front() + "), then add --agents-stopped",
 				.commands = {},
 				.details = others,
 				.stops = true});

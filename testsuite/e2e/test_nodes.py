@@ -102,6 +102,30 @@ def test_tainted_node_is_drained_and_comes_back(bed):
     _state(bed, "node-0", "IDLE")
 
 
+def test_a_problem_of_a_node_drains_it(bed):
+    """As node-problem-detector reports it; a condition that no list names is none."""
+    bed.plane.freeze("kwok")  # it would write the node's conditions again
+    try:
+        for kind, status in (("Harmless", "True"), ("KernelDeadlock", "True")):
+            _condition(bed, "node-0", kind, status)
+        _state(bed, "node-0", "IDLE", "DRAIN", reason=OURS + "condition KernelDeadlock DockerHung")
+        _condition(bed, "node-0", "KernelDeadlock", "False")
+        _state(bed, "node-0", "IDLE")
+    finally:
+        bed.plane.thaw("kwok")
+
+
+def _condition(bed, node, kind, status):
+    """Adds the condition to the others, or changes it."""
+    one = {"type": kind, "status": status, "reason": "DockerHung"}
+    bed.kube.request(
+        "PATCH",
+        bed.kube.path("Node", node, "status"),
+        {"status": {"conditions": [one]}},
+        "application/strategic-merge-patch+json",
+    )
+
+
 def test_not_ready_node_is_down_and_comes_back(bed):
     """NotReady keeps new jobs off at once; after not_ready_after the node is DOWN. Ready restores
     the former state.

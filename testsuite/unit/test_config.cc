@@ -70,6 +70,7 @@ nodes:
   reserve_cpus: 1
   reserve_memory_mib: 512
   tolerated_taints: [example.com/gpu, other]
+  drain_conditions: [GpuLost]
 identity:
   min_uid: 500
   rules:
@@ -131,7 +132,8 @@ void every_key_is_read()
 		.reserve_memory_mib = 512,
 		.features = {{"topology.kubernetes.io/zone", ""}, {"disk", "d_"}},
 		.tolerated_taints = {"example.com/gpu", "other"},
-		.names = {"alpha-"}};
+		.names = {"alpha-"},
+		.drain_conditions = {"GpuLost"}};
 	using Op = core::LabelRequirement::Op;
 	core::NamespaceRule physics{.name_space = "physics",
 		.user_id = 4000001,
@@ -236,6 +238,9 @@ void wrong_values_are_refused()
 		{"nodes: {selector: a=b/c}",
 			"f:1: nodes.selector: 'a=b/c' is not one label, as in example.com/name or "
 			"example.com/name=value"},
+		{"nodes: {drain_conditions: [a/b]}",
+			"f:1: nodes.drain_conditions: 'a/b' is not a condition's type, as in "
+			"KernelDeadlock"},
 		{"nodes: {tolerated_taints: x}",
 			"f:1: nodes.tolerated_taints: must be a list, as in [one, two]"},
 		{"nodes: {tolerated_taints: [a b]}",

@@ -201,6 +201,59 @@ void a_node_out_of_sight_is_drained_only()
 	CHECK(is_in_use(slurm(NodeBase::mixed, true, "slurm-kube: cordoned")));
 }
 
+/* As after a rollback of kube.conf: the agent hears of the nodes of all clusters. */
+void a_node_with_the_feature_of_another_cluster_is_left_alone()
+{
+	SlurmNode idle = slurm(NodeBase::idle);
+	idle.features = "kube,kube-beta";
+	const PluginHello hello = plugin(22, 5);
+	NodePolicy of_alpha = policy();
+	of_alpha.cluster = "alpha";
+	const NodeFacts facts{.kube = nullptr, .is_gone = true, .slurm = &idle, .plugin = &hello};
+	CHECK(!reconcile_node(facts, of_alpha).has_value());
+	idle.features = "kube,kube-alpha";
+	CHECK(reconcile_node(facts, of_alpha).has_value());
+	idle.features = "kube";
+	CHECK(reconcile_node(facts, of_alpha).has_value());
+}
+
+/* A mistake in a node's features may give it to another cluster while pods run there. */
+void a_busy_node_without_a_job_of_ours_is_only_drained()
+{
+	SlurmNode busy = slurm(NodeBase::allocated);
+	const PluginHello hello = plugin(22, 5);
+	NodeFacts facts{.kube = nullptr, .is_gone = true, .slurm = &busy, .plugin = &hello};
+	facts.has_job = false;
+	const auto first = reconcile_node(facts, policy());
+	REQUIRE(first.has_value());
+	CHECK(std::get<SetNodeState>(*first).change == NodeStateChange::drain);
+	busy.drain = true;
+	busy.reason = std::get<SetNodeState>(*first).reason;
+	CHECK(!reconcile_node(facts, policy()).has_value());
+	facts.has_job = true;
+	const auto lost = reconcile_node(facts, policy());
+	REQUIRE(lost.has_value());
+	CHECK(std::get<SetNodeState>(*lost).change == NodeStateChange::down);
+}
+
+void problems_of_a_node_drain_it()
+{
+	SlurmNode idle = slurm(NodeBase::idle);
+	KubeNode k = kube();
+	k.conditions = {{"MemoryPressure", "KubeletHasInsufficientMemory"}};
+	CHECK_EQUAL(decide(&k, &idle, plugin(22, 5)), "");
+	k.conditions.push_back({"KernelDeadlock", "DockerHung"});
+	CHECK_EQUAL(decide(&k, &idle, plugin(22, 5)),
+		"drain slurm-kube: condition KernelDeadlock DockerHung");
+	idle.drain = true;
+	idle.reason = "slurm-kube: condition KernelDeadlock DockerHung";
+	CHECK_EQUAL(decide(&k, &idle, plugin(22, 5)), "");
+	k.conditions.clear();
+	CHECK_EQUAL(decide(&k, &idle, plugin(22, 5)), "undrain");
+	idle.reason = "disk";
+	CHECK_EQUAL(decide(&k, &idle, plugin(22, 5)), "");
+}
+
 void taints_of_others_keep_slurm_off()
 {
 	KubeNode k = kube();
@@ -376,6 +429,9 @@ int main()
 			TEST(a_node_that_is_not_ready_is_drained_at_once_and_down_after_a_time),
 			TEST(a_removed_node_goes_down_and_is_deleted_when_nothing_is_left_on_it),
 			TEST(a_node_out_of_sight_is_drained_only),
+			TEST(a_node_with_the_feature_of_another_cluster_is_left_alone),
+			TEST(a_busy_node_without_a_job_of_ours_is_only_drained),
+			TEST(problems_of_a_node_drain_it),
 			TEST(taints_of_others_keep_slurm_off),
 			TEST(the_record_counts_whole_allocatable_cpus_and_points_at_the_sink),
 			TEST(a_node_line_holds_only_what_was_meant),

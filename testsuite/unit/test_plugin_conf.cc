@@ -68,6 +68,8 @@ void clusters_have_a_socket_each()
 		(std::vector<ClusterSocket>{{"alpha", "/run/a.sock"}, {"b-2.x", "/run/b.sock"}}));
 	CHECK_EQUAL(cluster_feature(config.feature, "alpha"), "kube-alpha");
 	CHECK(!parse_config("Socket=/run/a.sock").has_clusters);
+	CHECK_EQUAL(parse_config("Cluster=a Socket=/1\nSocket=/2").error,
+		"kube.conf: Socket has no effect beside lines with Cluster");
 }
 
 void a_wrong_cluster_line_is_named_and_no_agent_hears_of_all()
@@ -84,6 +86,8 @@ void a_wrong_cluster_line_is_named_and_no_agent_hears_of_all()
 			     "'.'"},
 		     Row{"Cluster=a", "Cluster=a must be followed by Socket=PATH"},
 		     Row{"Cluster=a Feature=x", "Cluster=a must be followed by Socket=PATH"},
+		     Row{"Cluster=a Socket=/s SinkPort=0",
+			     "Cluster=a Socket=PATH must stand alone"},
 		     Row{"Cluster=a Socket=s",
 			     "Socket must be an absolute path of at most 107 bytes"},
 	     }) {
@@ -93,7 +97,8 @@ void a_wrong_cluster_line_is_named_and_no_agent_hears_of_all()
 		CHECK(config.clusters.empty());
 	}
 	for (const char *twice : {"Cluster=a Socket=/1\nCluster=a Socket=/2",
-		     "Cluster=a Socket=/1\nCluster=b Socket=/1"}) {
+		     "Cluster=a Socket=/1\nCluster=b Socket=/1",
+		     "Cluster=a Socket=/1\nCluster=b Socket=/x/..//1"}) {
 		Config config = parse_config(twice);
 		CHECK_EQUAL(config.error,
 			"kube.conf line 2: cluster a has this name or socket already");

@@ -156,7 +156,8 @@ core::SlurmNode node_with(const char *name, const char *features)
 	return with;
 }
 
-const FeedShare k_alpha{"alpha", "kube-alpha"}, k_beta{"beta", "kube-beta"};
+const FeedShare k_alpha{"alpha", "kube-alpha", {"beta"}, {"kube-beta"}},
+	k_beta{"beta", "kube-beta", {"alpha"}, {"kube-alpha"}};
 
 void each_cluster_hears_of_its_own()
 {
@@ -200,6 +201,39 @@ void a_node_that_moves_is_gone_for_its_old_cluster()
 	REQUIRE(alpha.take(out) && out.size() == 1);
 	CHECK(out[0] == LinkMessage(codec::NodeGone{"n"}));
 	CHECK(beta.take(out) && out.size() == 2);
+}
+
+/* Both agents would take it for theirs. */
+void a_node_of_two_clusters_is_of_none()
+{
+	Feed feed;
+	FeedReader alpha(feed, k_alpha), beta(feed, k_beta);
+	feed.node(node_with("n", "kube,kube-alpha"));
+	feed.complete();
+	(void)alpha.open();
+	(void)beta.open();
+	feed.node(node_with("n", "kube,kube-alpha,kube-beta"));
+	std::vector<LinkMessage> out;
+	REQUIRE(alpha.take(out) && out.size() == 1);
+	CHECK(out[0] == LinkMessage(codec::NodeGone{"n"}));
+	CHECK(beta.take(out) && out.empty());
+}
+
+/* A cluster that has been renamed: its agent knows its jobs by the uid of the cluster. */
+void a_job_of_no_cluster_is_heard_by_all()
+{
+	Feed feed;
+	FeedReader alpha(feed, k_alpha), beta(feed, k_beta);
+	feed.job(job_of("former", 1));
+	feed.complete();
+	CHECK_EQUAL(alpha.open().size(), 3U);
+	CHECK_EQUAL(beta.open().size(), 3U);
+	feed.job(job_of("beta", 1)); /* Slurm has used the number again */
+	std::vector<LinkMessage> out;
+	REQUIRE(alpha.take(out) && out.size() == 1);
+	CHECK(out[0] == LinkMessage(codec::JobGone{{1}}));
+	REQUIRE(beta.take(out) && out.size() == 2);
+	CHECK(out[1] == LinkMessage(job_of("beta", 1)));
 }
 
 void a_slow_agent_does_not_stop_another()
@@ -248,6 +282,8 @@ int main()
 			TEST(losing_control_ends_the_connection),
 			TEST(each_cluster_hears_of_its_own),
 			TEST(a_node_that_moves_is_gone_for_its_old_cluster),
+			TEST(a_node_of_two_clusters_is_of_none),
+			TEST(a_job_of_no_cluster_is_heard_by_all),
 			TEST(a_slow_agent_does_not_stop_another),
 			TEST(line_sizes_are_about_right),
 		});

@@ -233,11 +233,13 @@ void jobs_of_clusters_do_not_mix()
 		     std::pair<std::vector<std::string>, std::string>{{"main", "other"}, ""},
 		     {{"other"},
 			     "slurm-kube: kube.conf names no Kubernetes cluster 'main': add a "
-			     "line Cluster=main Socket=PATH, or correct cluster in "
+			     "line Cluster=main Socket=PATH and restart slurmctld, or correct "
+			     "cluster in "
 			     "slurmkubed.yaml"},
 		     {{},
 			     "slurm-kube: kube.conf names no Kubernetes cluster 'main': add a line "
-			     "Cluster=main Socket=PATH, or correct cluster in slurmkubed.yaml"}}) {
+			     "Cluster=main Socket=PATH and restart slurmctld, or correct cluster "
+			     "in slurmkubed.yaml"}}) {
 		rules.clusters = clusters;
 		CHECK_EQUAL(judge(rules, submission).refusal, refusal);
 	}

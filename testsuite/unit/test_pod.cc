@@ -499,7 +499,9 @@ void every_field_of_a_node_is_read()
 		"status":{"addresses":[{"type":"Hostname","address":"n1"},{"type":"InternalIP",)"
 		       R"("address":"10.0.0.1"},{"type":"InternalIP","address":"fd00::1"}],
 		"allocatable":{"cpu":"3920m","memory":"1000.9","pods":"110","nvidia.com/gpu":"8"},
-		"conditions":[{"type":"MemoryPressure","status":"False"},{"type":"Ready",)"
+		"conditions":[{"type":"MemoryPressure","status":"False"},)"
+		       R"({"type":"KernelDeadlock","status":"True","reason":"DockerHung",)"
+		       R"("message":"task docker:20744 blocked"},{"type":"Ready",)"
 		       R"("status":"True","reason":"KubeletReady",)"
 		       R"("lastTransitionTime":"2026-11-21T03:08:57Z"}]}})");
 	auto node = node_from_json(json.get());
@@ -516,6 +518,7 @@ void every_field_of_a_node_is_read()
 		.extended = {{"nvidia.com/gpu", 8}}};
 	want.labels = {{"a", "b"}};
 	want.taints = {{"k", "v", "NoSchedule"}};
+	want.conditions = {{"KernelDeadlock", "DockerHung"}};
 	CHECK(*node == want);
 }
 

@@ -64,6 +64,20 @@ void slurm_may_have_the_node_under_another_name()
 		"scontrol update NodeName=alpha-n1 State=RESUME"));
 }
 
+void a_node_of_another_cluster_is_refused()
+{
+	DrainState state = idle();
+	state.features = "kube,kube-beta";
+	CHECK(has(text_of(drain_commands(state, "disk")),
+		"error: node n1 in Slurm is of the Kubernetes cluster beta: give the configuration "
+		"of its agent with --config"));
+	CHECK(has(text_of(resume_commands(state)), "error: "));
+	state.cluster = "alpha";
+	CHECK(has(text_of(drain_commands(state, "disk")), "error: "));
+	state.cluster = "beta";
+	CHECK(!has(text_of(drain_commands(state, "disk")), "error: "));
+}
+
 void what_is_done_is_not_done_again()
 {
 	CHECK(text_of(drain_commands(drained_by_us("disk"), "disk")).empty());
@@ -140,6 +154,7 @@ int main()
 {
 	return check::run_tests("skube_nodes",
 		{TEST(both_sides_get_the_reason), TEST(slurm_may_have_the_node_under_another_name),
+			TEST(a_node_of_another_cluster_is_refused),
 			TEST(what_is_done_is_not_done_again), TEST(an_interrupted_command_goes_on),
 			TEST(what_others_did_is_theirs), TEST(a_node_of_one_side_is_refused),
 			TEST(a_reason_is_one_line)});

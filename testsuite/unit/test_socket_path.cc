@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 using namespace slurmkube;
+using skube::check_named_file;
 using skube::config_file;
 using skube::config_value;
 using skube::place_of_socket;
@@ -80,9 +81,11 @@ void the_file_that_is_named_beats_the_environment()
 	CHECK_EQUAL(place_of_socket("", file.path()).path, "/alpha");
 	CHECK_EQUAL(place_of_socket("/o", file.path()).path, "/o");
 	CHECK_EQUAL(place_of_socket("", "").path, "/e");
-	(void)unsetenv("SKUBE_SOCKET");
 	(void)setenv("SKUBE_CONFIG", file.path().c_str(), 1);
 	CHECK_EQUAL(place_of_socket("", "").path, "/alpha");
+	(void)unsetenv("SKUBE_SOCKET");
+	CHECK(check_named_file("").ok());
+	CHECK(check_named_file("/nonexistent/alpha.yaml").error().what.starts_with("--config: "));
 	CHECK(config_file("").is_named);
 	(void)unsetenv("SKUBE_CONFIG");
 	CHECK(!config_file("").is_named);

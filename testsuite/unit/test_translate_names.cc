@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Node names of several Kubernetes clusters in one Slurm. */
 #include "src/agent/translate_names.h"
+#include "src/core/model/host_list.h"
 #include "testsuite/unit/check.h"
 
 using namespace slurmkube;
@@ -49,6 +50,23 @@ void what_goes_to_slurm_has_names_of_slurm()
 	CHECK_EQUAL(for_slurm(node, k_alpha).name, "alpha-n1");
 }
 
+/* Translated lists are longer than users may write, and the agent pins a gang to all its nodes. */
+void long_lists_lose_no_name()
+{
+	core::JobSpec spec;
+	spec.options.required_nodes = "n[1-300]";
+	for (int i = 1; i <= 300; i++)
+		spec.required_node += (i == 1 ? "n" : ",n") + std::to_string(i);
+	const core::JobSpec out = for_slurm(spec, k_alpha);
+	const auto required = core::split_hosts(out.options.required_nodes),
+		   pinned = core::split_hosts(out.required_node);
+	CHECK_EQUAL(required.size(), 300U);
+	CHECK_EQUAL(required.back(), "alpha-n300");
+	CHECK(pinned == required);
+	CHECK(core::split_hosts("").empty());
+	CHECK(core::split_hosts(",a,,b,") == (std::vector<std::string>{"a", "b"}));
+}
+
 void what_the_plugin_reports_has_names_of_kubernetes()
 {
 	core::SlurmJob job;
@@ -75,6 +93,7 @@ int main()
 			TEST(names_get_the_prefix_and_lose_it),
 			TEST(a_record_without_the_prefix_is_no_node_of_kubernetes),
 			TEST(what_goes_to_slurm_has_names_of_slurm),
+			TEST(long_lists_lose_no_name),
 			TEST(what_the_plugin_reports_has_names_of_kubernetes),
 		});
 }

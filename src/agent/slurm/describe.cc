@@ -68,12 +68,13 @@ std::string ranges_of(const std::vector<std::string> &hosts)
 	return text;
 }
 
-/* The hosts of a user's expression as core has read them. Slurm never gets the expression
- * itself. */
+/* The hosts of a user's expression as core has read them. Slurm never gets the expression itself.
+ * A plain list may be longer than users may write, because it may have been translated. */
 std::vector<std::string> names_in(const std::string &hosts)
 {
-	auto names = hosts.empty() ? Result<std::vector<std::string>>(std::vector<std::string>{})
-				   : core::expand_hosts(hosts);
+	if (hosts.find('[') == std::string::npos)
+		return core::split_hosts(hosts);
+	auto names = core::expand_hosts(hosts);
 	/* the table of options has refused an expression with errors */
 	return names ? std::move(*names) : std::vector<std::string>{};
 }

@@ -200,4 +200,16 @@ Result<std::vector<std::string>> expand_hosts(std::string_view text)
 	return names;
 }
 
+std::vector<std::string> split_hosts(std::string_view plain)
+{
+	std::vector<std::string> names;
+	while (!plain.empty()) {
+		const std::size_t comma = std::min(plain.find(','), plain.size());
+		if (comma > 0)
+			names.emplace_back(plain.substr(0, comma));
+		plain.remove_prefix(std::min(comma + 1, plain.size()));
+	}
+	return names;
+}
+
 } // namespace slurmkube::core

@@ -29,6 +29,9 @@ inline constexpr std::size_t k_host_name_max = 253;   /* bytes, as in Kubernetes
  * limit; the number of names is checked before the list is expanded. */
 Result<std::vector<std::string>> expand_hosts(std::string_view text);
 
+/* The names of a list without brackets, of any length: "n1,n2". */
+std::vector<std::string> split_hosts(std::string_view plain);
+
 } // namespace slurmkube::core
 
 #endif

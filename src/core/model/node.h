@@ -20,6 +20,19 @@ struct Taint {
 	auto operator<=>(const Taint &) const = default;
 };
 
+/* Of a node, with status True. */
+struct NodeCondition {
+	std::string type, reason;
+	auto operator<=>(const NodeCondition &) const = default;
+};
+
+/* Problems that node-problem-detector reports as conditions with its own defaults, and that only a
+ * reboot or a repair ends. */
+inline std::vector<std::string> default_drain_conditions()
+{
+	return {"KernelDeadlock", "ReadonlyFilesystem"};
+}
+
 /* What a GET of a Node object has found. */
 enum class NodeLookup { none, not_ready, ready };
 
@@ -34,6 +47,7 @@ struct KubeNode {
 	Resources allocatable;
 	std::map<std::string, std::string> labels;
 	std::vector<Taint> taints;
+	std::vector<NodeCondition> conditions; /* without Ready */
 	bool operator==(const KubeNode &) const = default;
 };
 

@@ -20,9 +20,14 @@ std::string NodeNames::in_slurm(std::string_view kube_name) const
 
 std::string NodeNames::in_kubernetes(std::string_view slurm_name) const
 {
-	if (slurm_name.starts_with(prefix))
+	if (slurm_name.starts_with(prefix) && slurm_name.size() > prefix.size())
 		return std::string(slurm_name.substr(prefix.size()));
 	return k_without_prefix + std::string(slurm_name);
+}
+
+bool NodeNames::is_of_no_node(std::string_view kube_name)
+{
+	return kube_name.starts_with(k_without_prefix);
 }
 
 } // namespace slurmkube::core

@@ -22,6 +22,8 @@ struct NodeNames {
 	/* A record without the prefix is that of no Kubernetes node. It gets a name that no
 	 * Kubernetes node can have, so that it is not taken for another one. */
 	[[nodiscard]] std::string in_kubernetes(std::string_view slurm_name) const;
+	/* Whether in_kubernetes() has made the name for such a record. */
+	[[nodiscard]] static bool is_of_no_node(std::string_view kube_name);
 	bool operator==(const NodeNames &) const = default;
 };
 

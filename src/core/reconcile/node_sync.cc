@@ -66,6 +66,13 @@ Wanted wanted_state(const NodeFacts &facts, const NodePolicy &policy)
 		if (keeps_all_off(taint, facts, ignored_taints(policy)))
 			return {Wish::drain, "taint " + taint.key + ":" + taint.effect};
 	}
+	for (const NodeCondition &found : node->conditions) {
+		if (std::ranges::find(policy.drain_conditions, found.type) !=
+			policy.drain_conditions.end())
+			return {Wish::drain,
+				"condition " + found.type +
+					(found.reason.empty() ? "" : " " + found.reason)};
+	}
 	return {Wish::up, ""};
 }
 
@@ -96,16 +103,38 @@ std::optional<NodeAction> down_change(const SlurmNode &node, const std::string &
 		: std::nullopt;
 }
 
+/* The feature names the cluster. An agent hears of such a node if kube.conf does not name the clusters
+ * any more, or not yet. */
+bool is_of_another_cluster(
+	const SlurmNode &node, const PluginHello &plugin, const NodePolicy &policy)
+{
+	const std::string start = plugin.node_feature + "-";
+	std::string_view list = node.features;
+	while (!list.empty()) {
+		const std::size_t comma = std::min(list.find(','), list.size());
+		const std::string_view one = list.substr(0, comma);
+		if (one.starts_with(start) && one.substr(start.size()) != policy.cluster)
+			return true;
+		list.remove_prefix(std::min(comma + 1, list.size()));
+	}
+	return false;
+}
+
 /*
  * A lost label or a wrong selector must not end jobs. So the node is only drained, which is undone
  * when the node is back, and what runs there continues. Only a node that is certainly gone,
- * together with its pods, is set DOWN or deleted.
+ * together with its pods, is set DOWN or deleted. A node on which only others have jobs is theirs: a
+ * mistake in its features may have given it to this cluster.
  */
-std::optional<NodeAction> absent_change(const NodeFacts &facts, bool may_delete)
+std::optional<NodeAction> absent_change(
+	const NodeFacts &facts, const NodePolicy &policy, bool may_delete)
 {
 	const SlurmNode &node = *facts.slurm;
+	if (is_of_another_cluster(node, *facts.plugin, policy))
+		return std::nullopt;
 	const bool is_out_of_service = node.drain || node.base == NodeBase::down;
-	const bool is_over = facts.is_gone && !facts.holds_pods;
+	const bool is_of_others = is_busy(node) && !facts.has_job;
+	const bool is_over = facts.is_gone && !facts.holds_pods && !is_of_others;
 	if (is_over && may_delete && node.dynamic && is_out_of_service && !is_busy(node))
 		return DeleteNode{node.name};
 	if (is_over)
@@ -288,7 +317,7 @@ std::optional<NodeAction> reconcile_node(const NodeFacts &facts, const NodePolic
 	}
 	const SlurmNode &slurm = *facts.slurm;
 	if (!facts.kube)
-		return absent_change(facts, creates);
+		return absent_change(facts, policy, creates);
 	/* Slurm cannot change the size of a node. So a node that nothing uses is deleted, and
 	 * created again with its present size. */
 	const bool is_free = slurm.base == NodeBase::idle && !is_busy(slurm) && !facts.holds_pods &&

@@ -38,7 +38,10 @@ struct NodePolicy {
 	LabelFeatures features = {}; /* node labels that become features in Slurm */
 	/* Keys of taints whose effects NoSchedule and NoExecute do not drain a node. */
 	std::vector<std::string> tolerated_taints;
-	NodeNames names = {}; /* in Slurm; for texts only */
+	NodeNames names = {};     /* in Slurm; for texts only */
+	std::string cluster = {}; /* name of this Kubernetes cluster */
+	/* Conditions that drain a node while their status is True. */
+	std::vector<std::string> drain_conditions = default_drain_conditions();
 };
 
 struct NodeFacts {
@@ -49,6 +52,8 @@ struct NodeFacts {
 	const SlurmNode *slurm = nullptr;    /* nullptr: not an external node in Slurm */
 	const PluginHello *plugin = nullptr; /* never nullptr */
 	bool holds_pods = false;
+	/* a job of ours is allocated there, or is completing */
+	bool has_job = true;
 	/* no attempt has been made to re-create the node with its present size */
 	bool may_resize = false;
 	/* Whether a pod of ours tolerates each taint. Such a taint does not drain the node: it is

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The acting half of World: looks at what is marked and returns actions; in_flight.cc marks them as
  * under way. */
+#include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/reconcile.h"
 #include "src/core/reconcile/report.h"
@@ -257,6 +258,39 @@ std::vector<World::PodAction> World::take_actions(Now now)
 	return out;
 }
 
+namespace
+{
+
+/* Numbers of our jobs on the node, as in the pods' annotations. */
+std::set<std::string> jobs_on(const State &state, const std::string &name)
+{
+	std::set<std::string> numbers;
+	for (const auto &[id, job] : state.jobs) {
+		if ((is_live(job) || job.completing) &&
+			std::ranges::find(job.nodes, name, &NodeAllocation::node) !=
+				job.nodes.end())
+			numbers.insert(std::to_string(id.number));
+	}
+	return numbers;
+}
+
+/* With a wrong nodes.name_prefix, or without one, Slurm's record has another name than the node: the
+ * pod runs, and the record seems to be that of a node that is gone. */
+bool has_pod_without_record(const State &state, const std::string &name)
+{
+	const std::set<std::string> numbers = jobs_on(state, name);
+	return !numbers.empty() && std::ranges::any_of(state.pods, [&](const auto &one) {
+		const std::optional<Pod> &pod = one.second.pod;
+		if (!pod || pod->node_name.empty() || is_terminal(*pod) ||
+			state.slurm_nodes.contains(pod->node_name))
+			return false;
+		const auto job = pod->annotations.find(names::k_allocation_job_id);
+		return job != pod->annotations.end() && numbers.contains(job->second);
+	});
+}
+
+} // namespace
+
 NodeView World::node_view() const
 {
 	return {.kube = state_.kube_nodes,
@@ -268,6 +302,12 @@ NodeView World::node_view() const
 		.holds_pods =
 			[this](const std::string &name) {
 				return state_.occupancy.pods_on(name) > 0;
+			},
+		.has_job =
+			[this](const std::string &name) { return !jobs_on(state_, name).empty(); },
+		.has_pod_without_record =
+			[this](const std::string &name) {
+				return has_pod_without_record(state_, name);
 			}};
 }
 

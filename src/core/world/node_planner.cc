@@ -158,12 +158,15 @@ NodeFacts NodePlanner::facts_of(const std::string &name, const KubeNode *seen,
 	const auto most = view.policy.max_gone_percent;
 	const auto resized = resized_to_.find(name);
 	const auto since = not_ready_since_us_.find(name);
+	const bool is_gone = !seen && !NodeNames::is_of_no_node(name) &&
+		absent_.is_confirmed(name, now.mono_us) && !holds_absent(view.slurm.size(), most);
 	return {.kube = seen,
-		.is_gone = !seen && absent_.is_confirmed(name, now.mono_us) &&
-			!holds_absent(view.slurm.size(), most),
+		.is_gone = is_gone,
 		.slurm = find(view.slurm, name),
 		.plugin = &view.plugin,
-		.holds_pods = view.holds_pods(name),
+		.holds_pods =
+			view.holds_pods(name) || (is_gone && view.has_pod_without_record(name)),
+		.has_job = !is_gone || view.has_job(name),
 		.may_resize = resized == resized_to_.end() || resized->second != wanted,
 		.tolerated = &view.tolerated,
 		.is_surely_unready = unready_.is_confirmed(name, now.mono_us) &&

@@ -246,8 +246,8 @@ bool kube_seam_node_take_out(const char *name, const char *feature, const char *
  * Locks: read. */
 bool kube_seam_partition_has_native(const char *partition, const char *feature);
 /* Whether the partition has external nodes without the second feature, that of a Kubernetes
- * cluster. */
-bool kube_seam_partition_has_foreign(
+ * cluster: 1 or 0; -1: there is no such partition. Locks: read. */
+int kube_seam_partition_has_foreign(
 	const char *partition, const char *feature, const char *of_cluster);
 /* Whether name is in a host list such as "n[1-4]". Locks: none. */
 bool kube_seam_hostlist_has(const char *hosts, const char *name);

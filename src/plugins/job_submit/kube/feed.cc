@@ -63,6 +63,10 @@ void Feed::queue_job(const core::SlurmJob &job, const codec::LinkMessage &messag
 void Feed::job(core::SlurmJob job)
 {
 	std::lock_guard lock(mutex_);
+	/* Slurm may use the number of a job that it has forgotten again. */
+	const auto known = jobs_.find(job.id.number);
+	if (known != jobs_.end() && known->second.marker.cluster != job.marker.cluster)
+		queue_job(known->second, codec::JobGone{job.id});
 	queue_job(job, job);
 	std::uint32_t id = job.id.number;
 	jobs_.insert_or_assign(id, std::move(job));
@@ -129,12 +133,14 @@ bool Feed::is_complete() const
 
 bool FeedShare::has(const core::SlurmJob &job) const
 {
-	return cluster.empty() || job.marker.cluster == cluster;
+	const auto is_of = [&job](const std::string &name) { return job.marker.cluster == name; };
+	return cluster.empty() || is_of(cluster) || std::ranges::none_of(other_clusters, is_of);
 }
 
 bool FeedShare::has(const core::SlurmNode &node) const
 {
-	return cluster.empty() || has_entry(node.features, feature);
+	const auto has = [&node](const std::string &one) { return has_entry(node.features, one); };
+	return cluster.empty() || (has(feature) && std::ranges::none_of(other_features, has));
 }
 
 FeedReader::FeedReader(Feed &feed, FeedShare share) : feed_(feed), share_(std::move(share))

@@ -52,10 +52,13 @@ class Feed
 	std::vector<FeedReader *> readers_;
 };
 
-/* Whose jobs and nodes a link sends. */
+/* Whose jobs and nodes a link sends. A node with the features of two clusters is in no share: an
+ * administrator's mistake must not let one agent act on what the other runs there. A job of a
+ * cluster that kube.conf does not name is in every share: its agent may have another name now. */
 struct FeedShare {
 	std::string cluster; /* empty: all jobs and nodes */
 	std::string feature; /* of the cluster's nodes */
+	std::vector<std::string> other_clusters = {}, other_features = {};
 
 	[[nodiscard]] bool has(const core::SlurmJob &job) const;
 	[[nodiscard]] bool has(const core::SlurmNode &node) const;

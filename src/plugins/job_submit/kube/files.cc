@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include <cerrno>
 #include <fcntl.h>
+#include <system_error>
 
 namespace slurmkube::plugin
 {
@@ -34,6 +36,19 @@ std::string read_conf_file(const char *name)
 {
 	Owned<char, std::free> path(kube_seam_conf_path(name));
 	return read_file(path.get());
+}
+
+std::string conf_file_trouble(const char *name)
+{
+	const Owned<char, std::free> path(kube_seam_conf_path(name));
+	const UniqueFd fd(path ? open(path.get(), O_RDONLY | O_CLOEXEC) : -1);
+	char byte = 0;
+	if (fd && read(fd.get(), &byte, 1) >= 0)
+		return {};
+	if (!path || errno == ENOENT)
+		return {};
+	return std::string(path.get()) +
+		" cannot be read: " + std::generic_category().message(errno);
 }
 
 std::string read_state_file(const char *name)

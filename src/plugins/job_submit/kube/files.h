@@ -20,6 +20,8 @@ bool write_state_file(const char *name, std::string_view text);
 /* The text of the file, at most 8 MiB; empty if there is no file or it cannot be read. Blocks on
  * the disk: never call this under a lock. */
 std::string read_conf_file(const char *name);
+/* Why the file cannot be read although it is there; empty: it can, or it is not there. */
+std::string conf_file_trouble(const char *name);
 
 } // namespace slurmkube::plugin
 

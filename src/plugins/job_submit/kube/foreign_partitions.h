@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -25,12 +26,12 @@ class ForeignPartitions
 {
       public:
 	static constexpr std::int64_t k_for_ns = 1'000'000'000;
-	/* Only existing partitions have an effect, but a request may name any. */
 	static constexpr std::size_t k_known_max = 256;
 
-	/* look: walks over the nodes. of_cluster: the feature of the cluster's nodes. */
+	/* look: walks over the nodes; nullopt: there is no such partition, which is not remembered,
+	 * because a request may name any. of_cluster: the feature of the cluster's nodes. */
 	bool has_foreign(const std::string &partition, const std::string &of_cluster,
-		std::int64_t now_ns, const std::function<bool()> &look);
+		std::int64_t now_ns, const std::function<std::optional<bool>()> &look);
 
       private:
 	struct Known {

@@ -94,7 +94,7 @@ std::string refuse_cluster(const Rules &rules, const core::Marker &marker)
 		return {};
 	return "slurm-kube: kube.conf names no Kubernetes cluster '" + marker.cluster +
 		"': add a line Cluster=" + marker.cluster +
-		" Socket=PATH, or correct cluster in slurmkubed.yaml";
+		" Socket=PATH and restart slurmctld, or correct cluster in slurmkubed.yaml";
 }
 
 /* Kinds of jobs that Slurm or the plugin does not support for a job without a script. */

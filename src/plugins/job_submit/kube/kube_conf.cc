@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 
 #include <strings.h>
 #include <sys/un.h>
@@ -42,11 +43,19 @@ std::string check_socket(std::string_view value)
 	return {};
 }
 
+/* "/run/a" and "/run//x/../a" are one socket, over which two links would fight. */
+bool is_same_path(const std::string &one, std::string_view other)
+{
+	using std::filesystem::path;
+	return path(one).lexically_normal() == path(other).lexically_normal();
+}
+
 std::string set_socket(Config &config, std::string_view value)
 {
 	std::string wrong = check_socket(value);
 	if (wrong.empty())
 		config.socket = value;
+	config.has_socket = true;
 	return wrong;
 }
 
@@ -74,10 +83,12 @@ std::string add_cluster(Config &config, std::string_view value)
 	if (equals == std::string_view::npos || !is_key(trimmed(rest.substr(0, equals)), "Socket"))
 		return "Cluster=" + std::string(name) + " must be followed by Socket=PATH";
 	const std::string_view socket = trimmed(rest.substr(equals + 1));
+	if (socket.find_first_of(" \t") != std::string_view::npos)
+		return "Cluster=" + std::string(name) + " Socket=PATH must stand alone";
 	if (std::string wrong = check_socket(socket); !wrong.empty())
 		return wrong;
 	for (const ClusterSocket &other : config.clusters)
-		if (other.cluster == name || other.socket == socket)
+		if (other.cluster == name || is_same_path(other.socket, socket))
 			return "cluster " + other.cluster + " has this name or socket already";
 	if (config.clusters.size() == k_clusters_max)
 		return "at most " + std::to_string(k_clusters_max) + " clusters are possible";
@@ -168,6 +179,9 @@ Config parse_config(std::string_view text)
 			config.error += (config.error.empty() ? "" : "; ") +
 				("kube.conf line " + std::to_string(number) + ": " + wrong);
 	}
+	if (config.has_clusters && config.has_socket)
+		config.error += (config.error.empty() ? "" : "; ") +
+			std::string("kube.conf: Socket has no effect beside lines with Cluster");
 	return config;
 }
 

@@ -30,6 +30,7 @@ struct ClusterSocket {
 
 struct Config {
 	std::string socket = names::k_plugin_socket; /* of the only cluster */
+	bool has_socket = false;                     /* a line sets it */
 	/* If a line has the key Cluster, even a wrong one, no agent hears of all jobs and nodes,
 	 * because it would drain the nodes of other clusters. */
 	bool has_clusters = false;

@@ -19,6 +19,7 @@ namespace
 {
 
 constexpr std::int64_t k_stats_every = 5000 * k_ms;
+constexpr std::int64_t k_wait_after_refusal = 1000 * k_ms;
 constexpr std::int64_t k_wait_for_picture = 20 * k_ms;
 constexpr std::size_t k_write_at = 64 * 1024;
 constexpr std::size_t k_input_max = 4096; /* the agent sends one short line */
@@ -93,9 +94,13 @@ void Link::connect_once()
 		return;
 	}
 	auto fd = connect();
-	std::string why = fd ? serve(std::move(*fd)) : fd.error().what;
+	const bool is_served = fd.ok();
+	std::string why = is_served ? serve(std::move(*fd)) : fd.error().what;
 	if (!stop_.is_set())
 		report(why);
+	/* An agent that refuses us would get the whole snapshot again and again. */
+	if (is_served && !welcomed_ && !stop_.wait(k_wait_after_refusal))
+		return;
 	random_ = random_ * 1664525U + 1013904223U; /* Knuth's constants; only spreads reconnects */
 	stop_.wait(backoff_.next(random_ >> 8U));
 }

@@ -76,6 +76,18 @@ Rules rules_of(const kube_host &host, const Config &config, std::vector<std::str
 	return rules;
 }
 
+FeedShare share_of(const Config &config, const ClusterSocket &to)
+{
+	FeedShare share{to.cluster, cluster_feature(config.feature, to.cluster)};
+	for (const ClusterSocket &other : config.clusters) {
+		if (other.cluster == to.cluster)
+			continue;
+		share.other_clusters.push_back(other.cluster);
+		share.other_features.push_back(cluster_feature(config.feature, other.cluster));
+	}
+	return share;
+}
+
 kube_host ask_host()
 {
 	kube_host host = {};
@@ -88,6 +100,11 @@ kube_host ask_host()
 Config load_config()
 {
 	Config config = parse_config(read_conf_file("kube.conf"));
+	/* It may name several clusters, and then no agent may hear of everything. */
+	if (const std::string trouble = conf_file_trouble("kube.conf"); !trouble.empty()) {
+		config.has_clusters = true;
+		config.error = trouble + "; no agent is connected";
+	}
 	if (!config.error.empty())
 		log_error("%s", config.error.c_str());
 	return config;
@@ -106,7 +123,7 @@ Plugin::Plugin(Config config)
 }
 
 Plugin::Channel::Channel(Plugin &plugin, const ClusterSocket &to)
-    : reader(plugin.feed_, {to.cluster, cluster_feature(plugin.config_.feature, to.cluster)}),
+    : reader(plugin.feed_, share_of(plugin.config_, to)),
       link({to.socket, plugin.host_.slurm_user,
 		   [&plugin, cluster = to.cluster] { return plugin.hello(cluster); },
 		   [&plugin, this] { return plugin.stats(period); }},
@@ -160,7 +177,8 @@ void Plugin::read_config_again()
 {
 	Config config = load_config();
 	if (config.socket != config_.socket || config.feature != config_.feature ||
-		config.sink_port != config_.sink_port || config.clusters != config_.clusters)
+		config.sink_port != config_.sink_port || config.clusters != config_.clusters ||
+		config.has_clusters != config_.has_clusters)
 		log_warning("Socket, Cluster, Feature and SinkPort of kube.conf change when "
 			    "slurmctld is restarted");
 	auto fresh = std::make_shared<const Live>(Live{

@@ -92,8 +92,9 @@ std::string Plugin::foreign_partition(std::string_view list, const MarkerTexts &
 	const std::string of_cluster = cluster_feature(config_.feature, marker->cluster);
 	for (const std::string &name : split_commas(list))
 		if (foreign_partitions_.has_foreign(name, of_cluster, now_ns(), [&] {
-			    return kube_seam_partition_has_foreign(
+			    const int has = kube_seam_partition_has_foreign(
 				    name.c_str(), config_.feature.c_str(), of_cluster.c_str());
+			    return has < 0 ? std::nullopt : std::optional(has == 1);
 		    }))
 			return name;
 	return {};

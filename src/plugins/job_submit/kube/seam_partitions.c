@@ -122,8 +122,10 @@ static bool is_foreign(const node_record_t *node, const char *feature, const cha
 	return kube_node_is_external(node, feature) && !kube_node_is_external(node, of_cluster);
 }
 
-bool kube_seam_partition_has_foreign(
+int kube_seam_partition_has_foreign(
 	const char *partition, const char *feature, const char *of_cluster)
 {
+	if (!ctld_partition((char *)(uintptr_t)partition))
+		return -1;
 	return has_node(partition, is_foreign, feature, of_cluster);
 }
