@@ -5,14 +5,16 @@ no row of TESTED is an error.
 
 usage: recommended.py [SOURCE_DIR]      SOURCE_DIR defaults to $srcdir or the current directory
 
-Texts are the messages in src (commands in single quotes), the manual pages, doc/admin.md and
-README.md. The reason: an administrator followed one of them (scontrol reconfigure after a new
-node), and slurmctld 22.05 ended.
+Texts are the messages in src (commands in single quotes), the manual pages, doc/admin.md, the
+tutorials and README.md. The reason: an administrator followed one of them (scontrol reconfigure
+after a new node), and slurmctld 22.05 ended. Blocks "console" of a tutorial need no row: its test
+runs each command in them.
 """
 import glob
 import os
 import re
 import sys
+from fnmatch import fnmatch
 
 PROGRAMS = "scontrol|systemctl|kubectl|helm|skube|sacctmgr|slurmkubed"
 # commands that only read, and names of programs and files without a command
@@ -128,6 +130,8 @@ TESTED = [
 ]
 QUOTED = re.compile(r"(?:'|`|\*)((?:%s)\b[^'`*\n]*)(?:'|`|\*)" % PROGRAMS)
 BLOCK = re.compile(r"```\w*\n(.*?)```", re.DOTALL)
+RUN_BLOCK = re.compile(r"```console\n.*?```", re.DOTALL)
+TUTORIALS = "doc/tutorial-*.md"
 
 
 def commands(path):
@@ -136,6 +140,8 @@ def commands(path):
     if path.endswith(".cc"):
         text = re.sub(r'" \+ [^"]*? \+ "', "X", text)  # a value between two literals
         return {m.group(1).strip() for m in QUOTED.finditer(text)}
+    if fnmatch(path, TUTORIALS):
+        text = RUN_BLOCK.sub("", text)
     found = {
         m.group(1) for m in QUOTED.finditer(re.sub(r"(?<!\n)\n\s*(?=\S)", " ", text))
     }  # a command may continue in the next line
@@ -148,14 +154,30 @@ def commands(path):
     return {re.sub(r"\s+#.*", "", command).strip() for command in found}
 
 
+def untested_tutorials():
+    """Tutorials whose blocks no program runs."""
+    wrong = []
+    for path in sorted(glob.glob(TUTORIALS)):
+        name = os.path.basename(path).removesuffix(".md")
+        test = os.path.join("testsuite", "e2e", f"test_{name.replace('-', '_')}.py")
+        if not os.path.exists(test):
+            wrong.append(f"{path}: there is no {test}")
+            continue
+        with open(test, encoding="utf-8") as file:
+            if f'Tutorial("{name}")' not in file.read():
+                wrong.append(f"{test} does not run {path}")
+    return wrong
+
+
 def main():
     os.chdir(sys.argv[1] if len(sys.argv) > 1 else os.environ.get("srcdir", "."))
     texts = (
         glob.glob("src/**/*.cc", recursive=True)
         + glob.glob("doc/man/*.scd")
+        + glob.glob(TUTORIALS)
         + ["doc/admin.md", "README.md"]
     )
-    wrong, used = [], set()
+    wrong, used = untested_tutorials(), set()
     for path in sorted(texts):
         for command in sorted(commands(path)):
             row = next(
