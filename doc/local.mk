@@ -12,6 +12,7 @@ dist_doc_DATA += \
 	%D%/metrics.md \
 	%D%/migrate-slurm-bridge.md \
 	%D%/symptoms.md \
+	%D%/tutorial-admin.md \
 	%D%/tutorial-user.md \
 	%D%/user.md
 EXTRA_DIST += \
