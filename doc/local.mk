@@ -13,6 +13,7 @@ dist_doc_DATA += \
 	%D%/migrate-slurm-bridge.md \
 	%D%/symptoms.md \
 	%D%/tutorial-admin.md \
+	%D%/tutorial-platform.md \
 	%D%/tutorial-user.md \
 	%D%/user.md
 EXTRA_DIST += \
