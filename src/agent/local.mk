@@ -60,6 +60,8 @@ libagent_la_SOURCES = \
 	%D%/replies_diag.cc \
 	%D%/replies_lists.cc \
 	%D%/replies_why.cc \
+	%D%/rows.cc \
+	%D%/rows.h \
 	%D%/replies_parts.h \
 	%D%/slurm_metrics.cc \
 	%D%/slurm_metrics.h \

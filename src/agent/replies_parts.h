@@ -6,6 +6,7 @@
 #define SLURMKUBE_AGENT_REPLIES_PARTS_H
 
 #include "src/agent/app.h"
+#include "src/agent/rows.h"
 #include "src/codec/json.h"
 #include "src/core/inspect/selection.h"
 
@@ -32,7 +33,6 @@ std::string list_reply(
 	const App &app, core::ListKind kind, json_object *request, const ctl::Peer &peer);
 
 /* Rows of the lists. */
-codec::Json job_row(const core::SlurmJob &job);
 codec::Json pod_data(const core::World &world, const core::PodEntry &entry); /* it has a pod */
 codec::Json node_data(const core::World &world, const std::string &name);
 
