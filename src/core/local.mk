@@ -123,6 +123,7 @@ libcore_la_SOURCES = \
 	%D%/world/asked_ends.cc \
 	%D%/world/asked_ends.h \
 	%D%/world/change_facts.cc \
+	%D%/world/change_log.h \
 	%D%/world/claim_facts.cc \
 	%D%/world/answers.h \
 	%D%/world/answer.cc \

@@ -161,6 +161,7 @@ void World::submitted(const PodUid &pod, const Result<Submitted> &answer, Now no
 	note_job_times(component, job, now);
 	provisional_until_us_[job.id] = now.mono_us + k_provisional_us;
 	look_later(pod, now.mono_us + k_provisional_us);
+	changes_.note(job.id);
 	state_.jobs[job.id] = std::move(job);
 }
 

@@ -2,6 +2,8 @@
 /* Maps each observation and answer to the function of World that handles it. */
 #include "src/core/world/world.h"
 
+#include <type_traits>
+
 namespace slurmkube::core
 {
 
@@ -109,8 +111,24 @@ struct World::Answerer {
 	}
 };
 
+/* What concerns any object, or the state that objects have while they are not known. */
+template <class Seen> constexpr bool is_about_all()
+{
+	return (std::is_same_v<Seen, PodsListed> || std::is_same_v<Seen, NodesListed> ||
+		std::is_same_v<Seen, ForeignListed> || std::is_same_v<Seen, NamespaceGone> ||
+		std::is_same_v<Seen, NamespacesListed> || std::is_same_v<Seen, IdentityRulesSet> ||
+		std::is_same_v<Seen, SettingsSet> || std::is_same_v<Seen, UserFound> ||
+		std::is_same_v<Seen, SnapshotEnded>);
+}
+
 void World::observe(Observation seen, Now now)
 {
+	std::visit(
+		[this](const auto &one) {
+			if (is_about_all<std::decay_t<decltype(one)>>())
+				changes_.note_all();
+		},
+		seen);
 	std::visit(Observer{*this, now}, seen);
 }
 

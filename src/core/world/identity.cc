@@ -43,6 +43,7 @@ void World::namespace_seen(Namespace seen)
 	Namespace &known = state_.settings.policy.identity_facts.namespaces[seen.name];
 	if (known == seen)
 		return;
+	changes_.note_all(); /* the users of its pods */
 	known = std::move(seen);
 	wake_unbound(known.name);
 	namespaces_changed();

@@ -49,6 +49,7 @@ bool World::accept_report(const PodUid &uid, PodEntry &entry, const Report &repo
 		look_later(uid, due);
 		return false;
 	}
+	changes_.note(uid);
 	entry.busy.report = true;
 	entry.reported = wanted;
 	entry.last_report_us = now.mono_us;
@@ -72,6 +73,7 @@ void World::mark_in_flight(const PodUid &uid, const Action &action, Now now)
 	}
 	PodEntry &entry = state_.pods.at(uid);
 	if (const auto *bind = std::get_if<Bind>(&action)) {
+		changes_.note(uid);
 		entry.busy.bind = true;
 		entry.assumed_node = bind->node;
 		settle_share(uid, entry, now);

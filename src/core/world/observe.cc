@@ -12,12 +12,14 @@ namespace slurmkube::core
 PodEntry &World::touch_pod(const PodUid &uid)
 {
 	queue_.mark(uid);
+	changes_.note(uid);
 	return state_.pods[uid];
 }
 
 Component &World::touch_component(const PodUid &key)
 {
 	queue_.mark(key);
+	changes_.note(key);
 	return state_.components[key];
 }
 
@@ -164,6 +166,8 @@ void World::settle_share(const PodUid &uid, PodEntry &entry, Now now)
 		return;
 	}
 	nearby_pods_changed();
+	changes_.note(entry.held_node);
+	changes_.note(wanted);
 	if (!entry.held_node.empty() && state_.occupancy.release(entry.held_node, uid))
 		wake_waiters(entry.held_node);
 	if (!wanted.empty())
@@ -238,6 +242,7 @@ void World::node_seen(KubeNode node, Now now)
 	KubeNode &known = state_.kube_nodes[name];
 	if (known == node)
 		return;
+	changes_.note(name);
 	const bool was_ready = known.ready;
 	known = std::move(node);
 	nodes_.kube_changed(known, was_ready, now);
@@ -251,6 +256,7 @@ void World::node_seen(KubeNode node, Now now)
 void World::node_gone(const std::string &name, Now now)
 {
 	state_.kube_nodes.erase(name);
+	changes_.note(name);
 	nodes_.kube_gone(name, now);
 	filter_.forget(name);
 	wake_waiters(name);

@@ -98,6 +98,7 @@ void World::remember_job(const PodUid &uid, SlurmJob job, Now now)
 		job.configuring |= before->second.configuring;
 	if (is_live(job))
 		forget_evictions(uid, component, job.id);
+	changes_.note(job.id);
 	state_.jobs[job.id] = std::move(job);
 	if (state_.peers.is_constrained(uid))
 		wake_waiting_for_peer();
@@ -190,6 +191,7 @@ void World::forget_job(JobId id)
 	component.strays.erase(id);
 	component.asked_ends.forget(id);
 	state_.clusters.forget(id);
+	changes_.note(id);
 	state_.jobs.erase(known);
 	provisional_until_us_.erase(id);
 }
@@ -213,6 +215,7 @@ void World::slurm_node_seen(SlurmNode node)
 		return;
 	}
 	const std::string name = node.name;
+	changes_.note(name);
 	nodes_.slurm_told(name);
 	const auto known = state_.slurm_nodes.find(name);
 	const bool is_new = known == state_.slurm_nodes.end();
@@ -232,6 +235,7 @@ void World::slurm_node_seen(SlurmNode node)
 void World::slurm_node_gone(const std::string &name)
 {
 	state_.slurm_nodes.erase(name);
+	changes_.note(name);
 	filter_.forget_exclusions();
 	std::erase_if(snapshot_nodes_, [&](const SlurmNode &node) { return node.name == name; });
 	nodes_.slurm_told(name);

@@ -19,6 +19,7 @@
 #include "src/core/reconcile/together.h"
 #include "src/core/translate/translate.h"
 #include "src/core/world/answers.h"
+#include "src/core/world/change_log.h"
 #include "src/core/world/clocks.h"
 #include "src/core/world/facts_reader.h"
 #include "src/core/world/figures.h"
@@ -32,10 +33,7 @@
 #include "src/core/world/unanswered.h"
 #include "src/core/world/work_queue.h"
 
-#include <deque>
-#include <memory>
 #include <set>
-#include <unordered_map>
 
 namespace slurmkube::core
 {
@@ -68,6 +66,8 @@ class World
 	/* After LinkOpened: whether lists of pods and nodes have to be started again; lists that
 	 * were started earlier must not be reported then. Returns true once per request. */
 	bool take_list_request() { return state_.sync.take_list_request(); }
+	/* What may look different since it was last taken; see ChangeLog::keep(). */
+	[[nodiscard]] ChangeLog &changes() { return changes_; }
 
 	/* ---- views ---- */
 	[[nodiscard]] const State &state() const { return state_; }
@@ -341,6 +341,7 @@ class World
 	OwnerTurn owner_turn_;
 
 	WorkQueue<PodUid> queue_;
+	ChangeLog changes_;
 	Figures figures_;
 };
 
