@@ -104,11 +104,10 @@ App::App(Loop &loop, const Config &config, kube::Access access)
 	      [this](const slurm::figures::Answers &before, const slurm::figures::Kinds &due,
 		      SlurmMetrics::Done done) { calls_.figures(before, due, std::move(done)); },
 	      [] { return now().mono_us; }),
-      link_(loop, *this, config.cluster),
+      link_(loop, *this, config.cluster), watching_(loop, world_),
       control_(loop,
-	      [this](json_object *request, const ctl::Peer &peer, const ctl::Reply &reply) {
-		      reply_to(*this, request, peer, reply);
-	      }),
+	      [this](json_object *request, const ctl::Peer &peer, const ctl::Reply &reply,
+		      const ctl::Take &take) { reply_to(*this, request, peer, reply, take); }),
       http_(loop, [this](const http::Request &request) { return page_of(*this, request); }),
       sources_(loop, client_, world_, config_, [this] { want_round(); }),
       look_(loop_, client_, calls_), started_(now())
@@ -227,6 +226,7 @@ void App::round()
 		executor_.carry_out(next);
 	for (const std::string &name : world_.take_node_questions(at))
 		executor_.ask_for_node(name);
+	watching_.hub.changed();
 	plan_next_look();
 }
 

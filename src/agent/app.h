@@ -25,6 +25,8 @@
 #include "src/agent/slurm/calls.h"
 #include "src/agent/slurm_metrics.h"
 #include "src/agent/sources.h"
+#include "src/agent/watch/hub.h"
+#include "src/agent/watch/watched_world.h"
 #include "src/core/world/world.h"
 
 #include <memory>
@@ -72,6 +74,7 @@ class App : private link::LinkSink
 	[[nodiscard]] const std::string &link_refusal() const { return link_.refusal(); }
 	[[nodiscard]] const HttpService &http() const { return http_; }
 	[[nodiscard]] HttpService &http() { return http_; }
+	[[nodiscard]] watch::Hub &watchers() { return watching_.hub; }
 	/* Slurm's own metrics. */
 	[[nodiscard]] SlurmMetrics &slurm_metrics() { return slurm_metrics_; }
 	/* Asks Kubernetes and Slurm. done is called once, later, within k_look_time. */
@@ -114,6 +117,11 @@ class App : private link::LinkSink
 	SlurmMetrics slurm_metrics_;
 	slurm::SharingPartitions sharing_partitions_; /* polled every 15 s */
 	link::Server link_;
+	struct Watching {
+		Watching(Loop &loop, core::World &from) : world(from), hub(loop, world, {}) {}
+		watch::WatchedWorld world;
+		watch::Hub hub;
+	} watching_;
 	ctl::Server control_;
 	HttpService http_;
 	Sources sources_;

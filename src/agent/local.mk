@@ -59,6 +59,7 @@ libagent_la_SOURCES = \
 	%D%/replies.h \
 	%D%/replies_diag.cc \
 	%D%/replies_lists.cc \
+	%D%/replies_watch.cc \
 	%D%/replies_why.cc \
 	%D%/rows.cc \
 	%D%/rows.h \
@@ -85,6 +86,7 @@ include %D%/slurm/local.mk
 include %D%/link/local.mk
 include %D%/ctl/local.mk
 include %D%/http/local.mk
+include %D%/watch/local.mk
 
 sbin_PROGRAMS += slurmkubed
 slurmkubed_SOURCES = %D%/main.cc

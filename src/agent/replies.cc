@@ -97,6 +97,7 @@ struct Question {
 	json_object *request;
 	const ctl::Peer &peer;
 	const ctl::Reply &reply;
+	const ctl::Take &take;
 };
 
 template <core::ListKind kind> void answer_list(const Question &asked)
@@ -124,6 +125,10 @@ constexpr Verb k_verbs[] = {
 	{"why", false,
 		[](const Question &asked) {
 			asked.reply(why_reply(asked.app, asked.request, asked.peer));
+		}},
+	{"watch", false,
+		[](const Question &asked) {
+			watch_reply(asked.app, asked.request, asked.peer, asked.reply, asked.take);
 		}},
 	{"diag", true,
 		[](const Question &asked) { asked.reply(codec::to_text(diag(asked.app).get())); }},
@@ -166,7 +171,8 @@ Json ping(const App &app)
 	return reply;
 }
 
-void reply_to(App &app, json_object *request, const ctl::Peer &peer, const ctl::Reply &reply)
+void reply_to(App &app, json_object *request, const ctl::Peer &peer, const ctl::Reply &reply,
+	const ctl::Take &take)
 {
 	const std::string wanted = get_string(request, "verb");
 	for (const Verb &verb : k_verbs) {
@@ -174,7 +180,7 @@ void reply_to(App &app, json_object *request, const ctl::Peer &peer, const ctl::
 			continue;
 		if (verb.is_for_operators && !peer.is_operator)
 			return reply(why_not_for_users(wanted));
-		return verb.answer({app, request, peer, reply});
+		return verb.answer({app, request, peer, reply, take});
 	}
 	reply(ctl::error_reply("unknown verb '" + wanted.substr(0, 64) +
 		"': skube and slurmkubed are of different releases"));

@@ -85,6 +85,8 @@ std::string strange_criterion(json_object *select)
 	return {};
 }
 
+} // namespace
+
 Result<Selection> selection_of(core::ListKind kind, json_object *request, const ctl::Peer &peer)
 {
 	json_object *select = codec::get(request, "select");
@@ -109,8 +111,6 @@ Result<Selection> selection_of(core::ListKind kind, json_object *request, const 
 			.nodes = get_string(select, "nodes"),
 			.active = codec::get_bool(select, "active")});
 }
-
-} // namespace
 
 std::int64_t user_of(const core::World &world, const core::Pod &pod)
 {

@@ -32,12 +32,20 @@ codec::Json top(const App &app, const ctl::Peer &peer);
 std::string list_reply(
 	const App &app, core::ListKind kind, json_object *request, const ctl::Peer &peer);
 
+/* The request's "select". invalid: it cannot be understood. */
+Result<core::Selection> selection_of(
+	core::ListKind kind, json_object *request, const ctl::Peer &peer);
+
 /* Rows of the lists. */
 codec::Json pod_data(const core::World &world, const core::PodEntry &entry); /* it has a pod */
 codec::Json node_data(const core::World &world, const std::string &name);
 
 /* The user as whom the pod runs, or would run; -1: not known, or no rule matches. */
 std::int64_t user_of(const core::World &world, const core::Pod &pod);
+
+/* replies_watch.cc: takes the connection over, or replies with an error. */
+void watch_reply(App &app, json_object *request, const ctl::Peer &peer, const ctl::Reply &reply,
+	const ctl::Take &take);
 
 /* replies_why.cc */
 std::string why_reply(const App &app, json_object *request, const ctl::Peer &peer);

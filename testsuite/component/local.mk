@@ -15,6 +15,10 @@ check_PROGRAMS += testsuite/component/ctl/test_ctl
 TESTS += testsuite/component/ctl/test_ctl
 testsuite_component_ctl_test_ctl_SOURCES = %D%/ctl/test_ctl.cc
 testsuite_component_ctl_test_ctl_LDADD = libcheck.la libagent.la libcodec.la libcore.la libbase.la
+check_PROGRAMS += testsuite/component/ctl/test_watch
+TESTS += testsuite/component/ctl/test_watch
+testsuite_component_ctl_test_watch_SOURCES = %D%/ctl/test_watch.cc
+testsuite_component_ctl_test_watch_LDADD = libcheck.la libagent.la libcodec.la libcore.la libbase.la
 
 # src/agent/kube against a real kube-apiserver: testsuite/component/kube/test_kube.py
 check_PROGRAMS += testsuite/component/kube/probe

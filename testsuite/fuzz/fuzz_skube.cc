@@ -63,9 +63,9 @@ class Peer
 {
       public:
 	Peer()
-	    : server_(loop_, [](json_object *request, const ctl::Peer &, const ctl::Reply &answer) {
-		      answer(codec::to_text(request));
-	      })
+	    : server_(loop_,
+		      [](json_object *request, const ctl::Peer &, const ctl::Reply &answer,
+			      const ctl::Take &) { answer(codec::to_text(request)); })
 	{
 		MUST(server_.listen(path_).ok());
 	}

@@ -36,3 +36,12 @@ TESTS += testsuite/unit/test_translate_names
 testsuite_unit_test_translate_names_SOURCES = %D%/test_translate_names.cc
 testsuite_unit_test_translate_names_LDADD = libcheck.la libagent.la libcodec.la libcore.la \
 	libbase.la
+check_PROGRAMS += testsuite/unit/test_watch_table
+TESTS += testsuite/unit/test_watch_table
+testsuite_unit_test_watch_table_SOURCES = %D%/test_watch_table.cc
+testsuite_unit_test_watch_table_LDADD = libcheck.la libagent.la libcodec.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_watched_world
+TESTS += testsuite/unit/test_watched_world
+testsuite_unit_test_watched_world_SOURCES = %D%/gang_stage.h %D%/test_watched_world.cc
+testsuite_unit_test_watched_world_LDADD = libcheck.la libagent.la libcodec.la libcore.la libbase.la

@@ -229,7 +229,9 @@ void Server::answer(Client &client)
 	else if (!json_object_is_type(request->get(), json_type_object))
 		reply(error_reply("a request is a JSON object"));
 	else
-		handler_(request->get(), client.peer, reply);
+		/* the client may be taken */
+		handler_(request->get(), Peer(client.peer), reply,
+			[this, fd] { return release(fd); });
 }
 
 void Server::deliver(int fd, std::uint64_t number, std::string text)
@@ -258,12 +260,19 @@ bool Server::write_to(Client &client)
 
 void Server::drop(int fd)
 {
+	(void)release(fd);
+}
+
+UniqueFd Server::release(int fd)
+{
 	const auto found = clients_.find(fd);
 	if (found == clients_.end())
-		return;
+		return {};
 	loop_.remove(fd);
 	loop_.cancel(found->second.deadline);
+	UniqueFd connection = std::move(found->second.fd);
 	clients_.erase(found);
+	return connection;
 }
 
 std::string error_reply(const std::string &sentence)

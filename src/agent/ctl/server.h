@@ -6,7 +6,7 @@
  * Everything runs on the loop's thread. A client has 5 s for the whole exchange and 64 KiB for its
  * line. At most 64 clients are served at a time, at most 32 per user; beyond that, the client that
  * has been silent longest is dropped, one of the same user first. The handler must not block; it
- * may reply later, while the client waits.
+ * may reply later, while the client waits, or take the connection over.
  *
  * Every local user may connect. Who is no operator (peer.h) gets fewer connections, all such users
  * together at most half of them, and a limited rate of answers: what they ask costs the loop time
@@ -44,9 +44,13 @@ inline constexpr std::size_t k_request_max = std::size_t{64} * 1024;
 /* Takes JSON on one line without a newline. Only the first call counts. If there is no call, the
  * client is dropped when its time is over. */
 using Reply = std::function<void(std::string)>;
+/* Takes the connection out of the server, for a client that stays: the server forgets the client.
+ * Once, and only while the handler runs. */
+using Take = std::function<UniqueFd()>;
 /* request is an object, valid during the call; peer says what the client may see. reply may be
  * called at any time on the loop's thread, even after the client or the server has gone. */
-using Handler = std::function<void(json_object *request, const Peer &peer, Reply reply)>;
+using Handler =
+	std::function<void(json_object *request, const Peer &peer, Reply reply, const Take &take)>;
 
 class Server
 {
@@ -84,6 +88,7 @@ class Server
 	void answer(Client &client);
 	void deliver(int fd, std::uint64_t number, std::string text);
 	void drop(int fd);
+	UniqueFd release(int fd);
 
 	agent::Loop &loop_;
 	Handler handler_;

@@ -96,9 +96,8 @@ class Running
 	std::atomic<std::chrono::milliseconds> gap_{};
 	agent::Loop loop_;
 	ctl::Server server_{loop_,
-		[this](json_object *request, const ctl::Peer &peer, const ctl::Reply &answer) {
-			reply(request, peer, answer);
-		}};
+		[this](json_object *request, const ctl::Peer &peer, const ctl::Reply &answer,
+			const ctl::Take &) { reply(request, peer, answer); }};
 	bool listening_ = false;
 	std::thread thread_;
 };
@@ -351,9 +350,8 @@ void a_second_agent_is_refused_and_a_dead_ones_file_taken_over()
 {
 	const Running first;
 	agent::Loop loop;
-	const auto nothing = [](json_object *, const ctl::Peer &, const ctl::Reply &answer) {
-		answer("{}");
-	};
+	const auto nothing = [](json_object *, const ctl::Peer &, const ctl::Reply &answer,
+				     const ctl::Take &) { answer("{}"); };
 	ctl::Server second(loop, nothing);
 	const Status refused = second.listen(first.path());
 	REQUIRE(!refused.ok());
