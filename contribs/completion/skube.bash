@@ -65,6 +65,7 @@ _skube_words() {
 	*" show pods "*) echo "$lists $named --selector --active" ;;
 	*" show nodes "*) echo "$lists --selector" ;;
 	*" show "*) echo jobs pods nodes ;;
+	*" watch "*) echo "$data $named --selector --node" jobs pods nodes ;;
 	*" why "*)
 		echo "$data --namespace"
 		_skube_names pods
@@ -105,8 +106,8 @@ _skube_words() {
 		;;
 	*" migrate "*) echo --from --bridge-stopped --apply --context --kubeconfig --label ;;
 	*)
-		echo check ping show why nodes diag top selftest logs hold release drain resume
-		echo version explain kubeconfig manifests teardown migrate help
+		echo check ping show why nodes diag top watch selftest logs hold release drain
+		echo resume version explain kubeconfig manifests teardown migrate help
 		echo --socket --config --version --help
 		;;
 	esac

@@ -3,8 +3,8 @@
 
 # The command of the line, for show with its list: why, show, show-pods. Empty before the command.
 function __skube_command
-    set -l commands check ping show why nodes diag top selftest logs hold release drain resume
-    set -a commands version explain kubeconfig manifests teardown migrate help
+    set -l commands check ping show why nodes diag top watch selftest logs hold release drain
+    set -a commands resume version explain kubeconfig manifests teardown migrate help
     set -l found
     for word in (commandline -opc)[2..-1]
         if test -z "$found"
@@ -81,9 +81,9 @@ function __skube_words
 end
 
 complete -c skube -f
-__skube_words "''" "check ping show why nodes diag top selftest logs hold release drain resume \
-    version explain kubeconfig manifests teardown migrate help"
-__skube_words show "jobs pods nodes"
+__skube_words "''" "check ping show why nodes diag top watch selftest logs hold release drain \
+    resume version explain kubeconfig manifests teardown migrate help"
+__skube_words "show watch" "jobs pods nodes"
 __skube_words explain options
 # fish offers what was added last first
 __skube_words why "(string replace -r '^' job/ (__skube_names jobs))"
@@ -94,18 +94,18 @@ __skube_words "drain resume" "(__skube_names nodes)"
 
 set -l both show-jobs show-pods
 set -l lists $both show-nodes
-set -l data $lists check ping diag why selftest version top
+set -l data $lists check ping diag why selftest version top watch
 set -l kubectl teardown migrate selftest version drain resume
 set -l parts rbac policies options-policy scheduler-name-policy flow-control dashboards
 __skube_option active "Leave out pods that have ended" show-pods
 __skube_option json "Print the reply of the agent as JSON" "$data"
-__skube_option all-namespaces "Of all namespaces" "$both" -s A
-__skube_option namespace "Of these namespaces" "$both why selftest hold release logs" -s n -x \
-    -a "(__skube_namespaces)"
-__skube_option selector "With these labels" "show-pods show-nodes" -s l -x
+__skube_option all-namespaces "Of all namespaces" "$both watch" -s A
+__skube_option namespace "Of these namespaces" "$both watch why selftest hold release logs" \
+    -s n -x -a "(__skube_namespaces)"
+__skube_option selector "With these labels" "show-pods show-nodes watch" -s l -x
 __skube_option state "In one of these states" "$lists" -s t -x -k -a "(__skube_states)"
-__skube_option user "Of these users" "$both" -s u -x -a "(__fish_complete_users)"
-__skube_option node "On these nodes" "$lists" -x -a "(__skube_names nodes)"
+__skube_option user "Of these users" "$both watch" -s u -x -a "(__fish_complete_users)"
+__skube_option node "On these nodes" "$lists watch" -x -a "(__skube_names nodes)"
 __skube_option sort "Order by these columns" "$lists" -x -k -a "(__skube_columns)"
 __skube_option watch "Go on and print changes" "$lists" -s w
 __skube_option slurm-conf "Print node lines for slurm.conf" nodes

@@ -75,7 +75,7 @@ _skube_argument() {
 	why | logs) nodes=(${(f)"$(_skube_names nodes)"}) ;;
 	esac
 	case $skube_command in
-	show) _skube_offer list jobs pods nodes ;;
+	show | watch) _skube_offer list jobs pods nodes ;;
 	why) _skube_offer name $pods node/$^nodes job/$^jobs ;;
 	logs | hold | release) _skube_offer name $pods node/$^nodes $jobs ;;
 	drain | resume) _skube_nodes ;;
@@ -92,19 +92,19 @@ _skube_option() {
 _skube_list_options() {
 	local both="show-jobs show-pods" lists="show-jobs show-pods show-nodes"
 	_skube_option show-pods '--active[leave out pods that have ended]'
-	_skube_option $both '(-A --all-namespaces)'{-A,--all-namespaces}'[of all namespaces]'
-	_skube_option "$both why selftest hold release logs" \
+	_skube_option "$both watch" '(-A --all-namespaces)'{-A,--all-namespaces}'[of all namespaces]'
+	_skube_option "$both watch why selftest hold release logs" \
 		'(-n --namespace)'{-n+,--namespace=}'[of namespaces]:namespace: _skube_namespaces'
-	_skube_option "show-pods show-nodes" \
+	_skube_option "show-pods show-nodes watch" \
 		'(-l --selector)'{-l+,--selector=}'[with these labels]:labels:'
 	_skube_option $lists '(-t --state)'{-t+,--state=}'[in these states]:state: _skube_states'
-	_skube_option $both '(-u --user)'{-u+,--user=}'[of these users]:user:_users'
-	_skube_option $lists '--node=[on these nodes]:node: _skube_nodes'
+	_skube_option "$both watch" '(-u --user)'{-u+,--user=}'[of these users]:user:_users'
+	_skube_option "$lists watch" '--node=[on these nodes]:node: _skube_nodes'
 	_skube_option $lists '--sort=[order by these columns]:column: _skube_columns'
 	_skube_option $lists '(-w --watch)'{-w,--watch}'[go on and print changes]'
-	_skube_option "$lists check ping diag why selftest version top" \
+	_skube_option "$lists check ping diag why selftest version top watch" \
 		'--json[print the reply of the agent as JSON]'
-	_skube_option "$lists check ping diag why selftest version top nodes" \
+	_skube_option "$lists check ping diag why selftest version top nodes watch" \
 		'(-o --output)'{-o+,--output=}'[format, or file of nodes]:output: _skube_output'
 }
 
@@ -142,8 +142,8 @@ _skube_other_options() {
 
 _skube() {
 	local -a commands options before=($words[2,CURRENT-1])
-	commands=(check ping show why nodes diag top selftest logs hold release drain resume version
-		explain kubeconfig manifests teardown migrate help)
+	commands=(check ping show why nodes diag top watch selftest logs hold release drain resume
+		version explain kubeconfig manifests teardown migrate help)
 	local skube_command=${before[(r)(${(j:|:)commands})]}
 	local list=${before[(r)(jobs|pods|nodes)]}
 	[[ $skube_command = show ]] && skube_command+=${list:+-$list}
@@ -155,7 +155,9 @@ _skube() {
 	)
 	_skube_list_options
 	_skube_other_options
-	_arguments $options "1:command:($commands)" '2:argument: _skube_argument'
+	local argument=2
+	[[ $skube_command = watch ]] && argument='*'
+	_arguments $options "1:command:($commands)" "${argument}:argument: _skube_argument"
 }
 
 _skube "$@"

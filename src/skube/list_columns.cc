@@ -100,14 +100,6 @@ std::string user(json_object *row, std::int64_t)
 	return get(row, "user_id") ? user_name(get_int(row, "user_id")) : "";
 }
 
-/* In the form of squeue and sacct. */
-std::string slurm_name(const std::string &state)
-{
-	const core::JobState known = codec::job_state_from_name(state);
-	return known == core::JobState::unknown ? core::upper(state)
-						: core::slurm_state_name(known);
-}
-
 std::string full_name(json_object *row, const char *key)
 {
 	return get_string(row, "namespace") + "/" + get_string(row, key);
@@ -153,7 +145,7 @@ std::string pod_job(json_object *pod, std::int64_t)
 
 std::string pod_job_state(json_object *pod, std::int64_t)
 {
-	return get_int(pod, "job") ? slurm_name(get_string(pod, "job_state")) : "";
+	return get_int(pod, "job") ? job_state_text(get_string(pod, "job_state")) : "";
 }
 
 std::string kube_state(json_object *node, std::int64_t)
@@ -173,7 +165,7 @@ std::vector<ListColumn> job_columns()
 			nullptr},
 		{{"STATE", false, true}, false, false,
 			[](json_object *row, std::int64_t) {
-				return slurm_name(get_string(row, "state"));
+				return job_state_text(get_string(row, "state"));
 			},
 			nullptr},
 		{{"USER"}, false, false, user, nullptr},
@@ -195,6 +187,13 @@ std::vector<ListColumn> job_columns()
 }
 
 } // namespace
+
+std::string job_state_text(const std::string &state)
+{
+	const core::JobState known = codec::job_state_from_name(state);
+	return known == core::JobState::unknown ? core::upper(state)
+						: core::slurm_state_name(known);
+}
 
 std::string exit_text(std::int64_t wait_status)
 {

@@ -3,6 +3,10 @@ noinst_LTLIBRARIES += libskube.la
 libskube_la_SOURCES = \
 	%D%/config_value.cc \
 	%D%/config_value.h \
+	%D%/event_lines.cc \
+	%D%/event_lines.h \
+	%D%/event_text.cc \
+	%D%/event_text.h \
 	%D%/kubeconfig.cc \
 	%D%/kubeconfig.h \
 	%D%/list.cc \
@@ -59,6 +63,8 @@ libskube_la_SOURCES = \
 	%D%/views.h \
 	%D%/watch.cc \
 	%D%/watch.h \
+	%D%/watch_events.cc \
+	%D%/watch_events.h \
 	%D%/yaml.cc \
 	%D%/yaml.h
 libskube_la_CPPFLAGS = $(AM_CPPFLAGS) $(YAML_CFLAGS)

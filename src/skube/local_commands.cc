@@ -17,6 +17,7 @@
 #include "src/skube/target.h"
 #include "src/skube/teardown.h"
 #include "src/skube/top.h"
+#include "src/skube/watch_events.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -208,6 +209,12 @@ int show_top(const Options &options)
 		.once = options.once});
 }
 
+int watch(const Options &options)
+{
+	const auto wanted = watch_request(options);
+	return wanted ? watch_events(*wanted) : usage_error(wanted.error().what);
+}
+
 int print_help(Options & /*options*/)
 {
 	return fputs(k_help, stdout) >= 0 && fflush(stdout) == 0 ? k_fine : k_wrong;
@@ -231,6 +238,8 @@ constexpr LocalCommand k_commands[] = {
 	{"selftest", 1, 1, "no words", k_selftest, [](Options &o) { return test_one_pod(o); }},
 	{"version", 1, 1, "no words", k_version, [](Options &o) { return releases(o); }},
 	{"top", 1, 1, "no words", k_top, [](Options &o) { return show_top(o); }},
+	{"watch", 1, 4, "jobs, pods and nodes, or some of them", k_watch,
+		[](Options &o) { return watch(o); }},
 	{"drain", 2, 2, "one node", k_drain, [](Options &o) { return drain(o, false); }},
 	{"resume", 2, 2, "one node", k_resume, [](Options &o) { return drain(o, true); }},
 	{"hold", 2, 2, "one pod, or job/ID or KIND/NAME", k_hold,

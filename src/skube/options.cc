@@ -23,6 +23,7 @@ const char k_help[] =
 	"  why node/NAME|job/ID|KIND/NAME   explain a node, a job, or the pods of an owner\n"
 	"  top [--once]          counts, rates, times and the oldest waiting pod; live on a\n"
 	"                        terminal\n"
+	"  watch [jobs] [pods] [nodes]   print each change as it happens\n"
 	"  selftest              run one pod from its creation to the end of its Slurm job,\n"
 	"                        with kubectl's rights\n"
 	"  diag                  times of each step, cost in slurmctld, counters\n"
@@ -45,7 +46,7 @@ const char k_help[] =
 	"                        slurm-bridge; --apply carries them out (no agent needed)\n"
 	"  help\n"
 	"\n"
-	"Options of show:\n"
+	"Options of show (watch has -n, -A, -l, -u and --node):\n"
 	"  -n, --namespace NAMES, -A, --all-namespaces   pods and jobs of these namespaces;\n"
 	"                        of all (default)\n"
 	"  -l, --selector LABELS    pods and nodes with these labels, as with kubectl\n"
@@ -59,7 +60,7 @@ const char k_help[] =
 	"\n"
 	"Other options:\n"
 	"  -o, --output json|yaml   the agent's reply as data (check, ping, diag, why,\n"
-	"                        selftest, top, version)\n"
+	"                        selftest, top, version; watch: its lines as json)\n"
 	"      --json            the same as -o json\n"
 	"  -n, --namespace NAME  with why, selftest, logs, hold and release: the pod's\n"
 	"                        namespace (default)\n"
@@ -107,9 +108,10 @@ namespace
 
 constexpr unsigned k_lists = k_show_jobs | k_show_pods | k_show_nodes;
 constexpr unsigned k_data =
-	k_lists | k_check | k_ping | k_diag | k_why | k_selftest | k_version | k_top;
+	k_lists | k_check | k_ping | k_diag | k_why | k_selftest | k_version | k_top | k_watch;
 constexpr unsigned k_kubectl = k_teardown | k_migrate | k_selftest | k_version | k_drain | k_resume;
-constexpr unsigned k_named = k_show_jobs | k_show_pods | k_why | k_selftest | k_hold | k_logs;
+constexpr unsigned k_named =
+	k_show_jobs | k_show_pods | k_watch | k_why | k_selftest | k_hold | k_logs;
 constexpr unsigned k_any = ~0U;
 
 struct Known {
@@ -128,16 +130,16 @@ constexpr Known k_known[] = {
 	{"slurm-conf", 0, k_node_lines, [](Options &o) -> Flag { return o.slurm_conf; }, nullptr},
 	{"force", 0, k_node_lines, [](Options &o) -> Flag { return o.force; }, nullptr},
 	{"active", 0, k_show_pods, [](Options &o) -> Flag { return o.select.active; }, nullptr},
-	{"all-namespaces", 'A', k_show_jobs | k_show_pods,
+	{"all-namespaces", 'A', k_show_jobs | k_show_pods | k_watch,
 		[](Options &o) -> Flag { return o.all_namespaces; }, nullptr},
 	{"namespace", 'n', k_named, nullptr,
 		[](Options &o) -> Word { return o.select.namespaces; }},
-	{"selector", 'l', k_show_pods | k_show_nodes, nullptr,
+	{"selector", 'l', k_show_pods | k_show_nodes | k_watch, nullptr,
 		[](Options &o) -> Word { return o.select.labels; }},
 	{"state", 't', k_lists, nullptr, [](Options &o) -> Word { return o.select.states; }},
-	{"user", 'u', k_show_jobs | k_show_pods, nullptr,
+	{"user", 'u', k_show_jobs | k_show_pods | k_watch, nullptr,
 		[](Options &o) -> Word { return o.select.users; }},
-	{"node", 0, k_lists, nullptr, [](Options &o) -> Word { return o.select.nodes; }},
+	{"node", 0, k_lists | k_watch, nullptr, [](Options &o) -> Word { return o.select.nodes; }},
 	{"sort", 0, k_lists, nullptr, [](Options &o) -> Word { return o.sort; }},
 	{"watch", 'w', k_lists, [](Options &o) -> Flag { return o.watch; }, nullptr},
 	{"output", 'o', k_data | k_node_lines, nullptr,

@@ -45,6 +45,7 @@ enum Commands : unsigned {
 	k_top = 1 << 18,
 	k_manifests = 1 << 19,
 	k_migrate = 1 << 20,
+	k_watch = 1 << 21,
 };
 
 struct Options {

@@ -106,14 +106,21 @@ std::string request_line(const std::string &verb, codec::Json more)
 
 } // namespace
 
-Result<codec::Json> ask(const std::string &socket_path, const std::string &verb, codec::Json more)
+Result<UniqueFd> send_request(
+	const std::string &socket_path, const std::string &verb, codec::Json more)
 {
 	auto fd = connect_to(socket_path);
-	if (!fd)
-		return fd.error();
-	if (!send_line(*fd, request_line(verb, std::move(more))))
+	if (fd && !send_line(*fd, request_line(verb, std::move(more))))
 		return Error{
 			Errc::io, "slurmkubed broke off: " + errno_text(errno) + "; see its log"};
+	return fd;
+}
+
+Result<codec::Json> ask(const std::string &socket_path, const std::string &verb, codec::Json more)
+{
+	const auto fd = send_request(socket_path, verb, std::move(more));
+	if (!fd)
+		return fd.error();
 	const auto text = read_all(*fd);
 	if (!text)
 		return text.error();

@@ -5,6 +5,7 @@
 #ifndef SLURMKUBE_SKUBE_REQUEST_H
 #define SLURMKUBE_SKUBE_REQUEST_H
 
+#include "src/base/owned.h"
 #include "src/codec/json.h"
 
 #include <string>
@@ -20,6 +21,10 @@ namespace slurmkube::skube
  */
 Result<codec::Json> ask(
 	const std::string &socket_path, const std::string &verb, codec::Json more = nullptr);
+
+/* Sends the request, and leaves the connection open. The same errors, but for invalid. */
+Result<UniqueFd> send_request(
+	const std::string &socket_path, const std::string &verb, codec::Json more);
 
 } // namespace slurmkube::skube
 

@@ -3,8 +3,6 @@
 
 #include "src/base/text.h"
 #include "src/codec/json.h"
-#include "src/codec/link.h"
-#include "src/core/model/outcome.h"
 #include "src/skube/options.h"
 #include "src/skube/request.h"
 #include "src/skube/terminal.h"
@@ -71,14 +69,6 @@ std::string with_title(const Table &table, TextStyle style)
 	return table.size() > 0 ? "\n" + table.text(style) : "";
 }
 
-/* In the form of squeue. */
-std::string job_state(const std::string &state)
-{
-	const core::JobState known = codec::job_state_from_name(state);
-	return known == core::JobState::unknown ? core::upper(state)
-						: core::slurm_state_name(known);
-}
-
 Table pods_table(json_object *rows)
 {
 	Table table({{"PODS"}, {"COUNT", true}, {"REASON"}});
@@ -95,7 +85,7 @@ Table jobs_table(json_object *rows)
 	Table table({{"JOBS", false, true}, {"COUNT", true}, {"REASON"}});
 	for (std::size_t i = 0; i < array_size(rows); i++) {
 		json_object *row = array_at(rows, i);
-		table.add({job_state(get_string(row, "state")),
+		table.add({job_state_text(get_string(row, "state")),
 			std::to_string(get_int(row, "count")), get_string(row, "reason")});
 	}
 	return table;

@@ -30,6 +30,9 @@ std::string diag_view(json_object *reply);
 /* The member stage_latencies of a reply. */
 Table latencies_table(json_object *latencies);
 
+/* The state of a job in the protocol, in the form of squeue and sacct. */
+std::string job_state_text(const std::string &state);
+
 /* "3:0" for a wait status, as in squeue's exit_code: exit code and signal. */
 std::string exit_text(std::int64_t wait_status);
 

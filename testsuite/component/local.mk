@@ -38,7 +38,7 @@ EXTRA_DIST += \
 TESTS += %D%/skube/test_completion.py %D%/skube/test_lists.py %D%/skube/test_manifests.py \
 	%D%/skube/test_migrate.py \
 	%D%/skube/test_selftest.py %D%/skube/test_site_files.py %D%/skube/test_skube.py \
-	%D%/skube/test_teardown.py
+	%D%/skube/test_teardown.py %D%/skube/test_watch.py
 EXTRA_DIST += \
 	%D%/skube/fixture.py \
 	%D%/skube/test_completion.py \
@@ -48,7 +48,8 @@ EXTRA_DIST += \
 	%D%/skube/test_selftest.py \
 	%D%/skube/test_site_files.py \
 	%D%/skube/test_skube.py \
-	%D%/skube/test_teardown.py
+	%D%/skube/test_teardown.py \
+	%D%/skube/test_watch.py
 
 # the plugin in a real slurmctld: testsuite/component/plugin/test_plugin.py
 if BUILD_PLUGIN

@@ -8,6 +8,7 @@
  */
 #include "src/agent/ctl/server.h"
 #include "src/codec/json.h"
+#include "src/skube/event_text.h"
 #include "src/skube/list.h"
 #include "src/skube/top.h"
 #include "src/skube/views.h"
@@ -56,6 +57,7 @@ void check_reply(std::string_view text)
 		MUST(is_printable(view, "\n"));
 	(void)skube::all_checks_passed(object);
 	check_lists(object);
+	MUST(is_printable(skube::EventText().of(object, ""), "\n"));
 }
 
 /* A server that answers each request with the request itself. */

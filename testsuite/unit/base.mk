@@ -29,6 +29,11 @@ TESTS += testsuite/unit/test_top
 testsuite_unit_test_top_SOURCES = %D%/test_top.cc
 testsuite_unit_test_top_LDADD = libcheck.la libskube.la libcodec.la libcore.la libbase.la
 
+check_PROGRAMS += testsuite/unit/test_event_text
+TESTS += testsuite/unit/test_event_text
+testsuite_unit_test_event_text_SOURCES = %D%/test_event_text.cc
+testsuite_unit_test_event_text_LDADD = libcheck.la libskube.la libcodec.la libcore.la libbase.la
+
 check_PROGRAMS += testsuite/unit/test_skube_nodes
 TESTS += testsuite/unit/test_skube_nodes
 testsuite_unit_test_skube_nodes_SOURCES = %D%/test_skube_nodes.cc

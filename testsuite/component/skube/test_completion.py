@@ -169,6 +169,8 @@ def test_words(shell):
     for line, words in (
         ("skube -n lab wh", "why"),
         ("skube show ", "jobs pods nodes"),
+        ("skube watch ", "jobs pods nodes"),
+        ("skube watch pods ", "jobs pods nodes"),
         ("skube explain ", "options"),
         ("skube show pods --output ", "wide name json yaml"),
         ("skube check -o ", "json yaml"),
