@@ -180,7 +180,7 @@ Result<WatchRequest> watch_request(const Options &options)
 		return Error{
 			Errc::invalid, "nothing has both labels and the rest of the selection"};
 	WatchRequest wanted{.members = codec::new_object(),
-		.socket = place_of_socket(options.socket),
+		.socket = place_of_socket(options.socket, options.manifests.config),
 		.is_data = *format == Format::json};
 	codec::put(wanted.members.get(), "watch", 1);
 	codec::Json kinds = codec::new_array();

@@ -269,7 +269,7 @@ def _load(own, stopped, made):
 
 
 def test_kills_of_either_side_harm_neither(bed):
-    """While daemons of both are killed, every pod runs once, ends by itself, and its job with it."""
+    """While daemons of both are killed, every pod runs once and ends by itself, as its job does."""
     stopped, made = threading.Event(), {own.cluster: [] for own in bed.all}
     threads = [
         threading.Thread(target=_load, args=(own, stopped, made[own.cluster])) for own in bed.all

@@ -84,12 +84,12 @@ TESTED = [
     ),
     (r"slurmkubed --check-config", "testsuite/unit/test_config.cc", "try_config("),
     (
-        r"skube nodes --slurm-conf( --output \S+)?",
+        r"skube( --config \S+)? nodes --slurm-conf( --output \S+)?",
         "testsuite/e2e/test_nodes.py",
         '"--slurm-conf", "--output"',
     ),
     (
-        r"skube kubeconfig( --account NAMESPACE/NAME)?",
+        r"skube kubeconfig( --account NAMESPACE/NAME)?( --token-file \S+ \S+)?",
         "testsuite/component/skube/test_site_files.py",
         "test_kubeconfig",
     ),

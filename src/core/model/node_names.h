@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * node_names.h - the names of Kubernetes nodes in Slurm, where several clusters may have nodes of the
- * same name.
+ * node_names.h - the names of Kubernetes nodes in Slurm, where several clusters may have nodes of
+ * the same name.
  *
- * The agent knows nodes by their names in Kubernetes. Names are translated where they go to Slurm or
- * come from it, and in texts that name a command of Slurm.
+ * The agent knows nodes by their names in Kubernetes. Names are translated where they go to Slurm
+ * or come from it, and in texts that name a command of Slurm.
  */
 #ifndef SLURMKUBE_CORE_MODEL_NODE_NAMES_H
 #define SLURMKUBE_CORE_MODEL_NODE_NAMES_H

@@ -103,8 +103,8 @@ std::optional<NodeAction> down_change(const SlurmNode &node, const std::string &
 		: std::nullopt;
 }
 
-/* The feature names the cluster. An agent hears of such a node if kube.conf does not name the clusters
- * any more, or not yet. */
+/* The feature names the cluster. An agent hears of such a node if kube.conf does not name the
+ * clusters any more, or not yet. */
 bool is_of_another_cluster(
 	const SlurmNode &node, const PluginHello &plugin, const NodePolicy &policy)
 {
@@ -123,8 +123,8 @@ bool is_of_another_cluster(
 /*
  * A lost label or a wrong selector must not end jobs. So the node is only drained, which is undone
  * when the node is back, and what runs there continues. Only a node that is certainly gone,
- * together with its pods, is set DOWN or deleted. A node on which only others have jobs is theirs: a
- * mistake in its features may have given it to this cluster.
+ * together with its pods, is set DOWN or deleted. A node on which only others have jobs is theirs:
+ * a mistake in its features may have given it to this cluster.
  */
 std::optional<NodeAction> absent_change(
 	const NodeFacts &facts, const NodePolicy &policy, bool may_delete)

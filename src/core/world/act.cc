@@ -274,8 +274,8 @@ std::set<std::string> jobs_on(const State &state, const std::string &name)
 	return numbers;
 }
 
-/* With a wrong nodes.name_prefix, or without one, Slurm's record has another name than the node: the
- * pod runs, and the record seems to be that of a node that is gone. */
+/* With a wrong nodes.name_prefix, or without one, Slurm's record has another name than the node:
+ * the pod runs, and the record seems to be that of a node that is gone. */
 bool has_pod_without_record(const State &state, const std::string &name)
 {
 	const std::set<std::string> numbers = jobs_on(state, name);

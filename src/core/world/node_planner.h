@@ -30,8 +30,8 @@ struct NodeView {
 	/* the node, with allocatable reduced by the requests of other schedulers' pods */
 	std::function<KubeNode(const KubeNode &)> as_left;
 	std::function<bool(const std::string &)> holds_pods;
-	/* Walks over all jobs: whether one of ours is there; and whether its pod lives on a node that
-	 * Slurm has under no name. */
+	/* Walks over all jobs: whether one of ours is there; and whether its pod lives on a node
+	 * of which Slurm has no record. */
 	std::function<bool(const std::string &)> has_job, has_pod_without_record;
 };
 
