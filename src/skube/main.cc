@@ -273,7 +273,9 @@ int run(int argc, char **argv)
 	const std::string stray = skube::stray_option(options, command ? command->id : local);
 	if (!stray.empty())
 		return usage_error("'" + joined(options.words) + "' takes no option " + stray);
-	if (const Status named = skube::check_named_file(options.manifests.config); !named)
+	/* manifests says more about its file */
+	const Status named = skube::check_named_file(options.manifests.config);
+	if (!named && local != skube::k_manifests)
 		return usage_error(named.error().what);
 	return command ? ask_agent(*command, options) : skube::run_local(options);
 }
