@@ -78,6 +78,8 @@ void read_name_prefix(Reader &reader, const Yaml &value, std::string &out)
 {
 	constexpr std::size_t k_bytes_max = 63;
 	std::string text;
+	if (value.is_scalar() && value.text().empty())
+		return; /* none, as by default */
 	if (!reader.text_of(value, k_name_characters, k_name, text))
 		return;
 	if (text.size() > k_bytes_max)

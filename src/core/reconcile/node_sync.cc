@@ -108,7 +108,8 @@ std::optional<NodeAction> down_change(const SlurmNode &node, const std::string &
 bool is_of_another_cluster(
 	const SlurmNode &node, const PluginHello &plugin, const NodePolicy &policy)
 {
-	const std::string start = plugin.node_feature + "-";
+	const std::string start =
+		(plugin.node_feature.empty() ? names::k_node_feature : plugin.node_feature) + "-";
 	std::string_view list = node.features;
 	while (!list.empty()) {
 		const std::size_t comma = std::min(list.find(','), list.size());
