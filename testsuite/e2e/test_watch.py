@@ -178,7 +178,10 @@ def test_a_slow_reader_holds_up_nobody(bed):
     names = [f"gated-{i}" for i in range(MANY)]
     for name in names:
         _make(bed, name, spec={"schedulingGates": [GATE]})
-    wait_for(lambda: len(bed.agent.skube("show", "pods")["pods"]) >= MANY, "the agent to see them")
+    wait_for(
+        lambda: set(names) <= {row["name"] for row in bed.agent.skube("show", "pods")["pods"]},
+        "the agent to see them",
+    )
     slow, quick = Portal(bed), Portal(bed).read()
     equal(len(quick.of(type="added", kind="pod", phase="Pending")), MANY)
     made = _make(bed, "meanwhile", kwok={"run": "10ms"})
