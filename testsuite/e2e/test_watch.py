@@ -173,7 +173,7 @@ def test_a_portal_sees_the_life_of_a_pod(bed):
     portal.close()
 
 
-def test_a_slow_reader_holds_up_nobody(bed):
+def test_a_slow_reader_delays_no_other(bed):
     """It is told why and closed; another watcher gets every event meanwhile."""
     names = [f"gated-{i}" for i in range(MANY)]
     for name in names:

@@ -225,6 +225,22 @@ void gres_conf_that_is_not_plain_is_left_alone()
 	CHECK(!parse_gres_conf("Name=" + std::string(5000, 'x')).trouble.empty());
 }
 
+/* The text is part of the first line of each link, whose length is limited: another file may have
+ * been copied over kube.conf. */
+void a_long_list_of_errors_is_cut_off()
+{
+	std::string wrong;
+	for (int i = 0; i < 60'000; i++)
+		wrong += "no setting at all\n";
+	const Config config = parse_config(wrong + "Cluster=alpha Socket=/run/a.sock");
+	CHECK(config.error.size() < 3000);
+	CHECK(config.error.starts_with("kube.conf line 1: not of the form Key=Value; "));
+	CHECK(config.error.ends_with(" more wrong lines"));
+	CHECK_EQUAL(config.clusters.size(), 1U);
+	CHECK(parse_config(std::string(100'000, 'k') + "=1").error.size() < 200);
+	CHECK(parse_config("Cluster=a " + std::string(100'000, 'k') + "=1").error.size() < 200);
+}
+
 void control_characters_are_refused()
 {
 	CHECK(!parse_config(std::string_view("Socket=/a\0b", 11)).error.empty());
@@ -248,6 +264,7 @@ int main()
 			TEST(plain_gres_lines_may_be_loaded),
 			TEST(gres_lines_that_end_slurmctld_are_not_loaded),
 			TEST(gres_conf_that_is_not_plain_is_left_alone),
+			TEST(a_long_list_of_errors_is_cut_off),
 			TEST(control_characters_are_refused),
 		});
 }

@@ -294,7 +294,7 @@ void there_are_so_many_places()
 	CHECK_EQUAL(s.join(), std::size_t{3});
 }
 
-/* So one watcher holds up nobody. */
+/* So one watcher delays no other. */
 void the_work_for_one_watcher_is_bounded()
 {
 	Stage s;

@@ -3,11 +3,11 @@
  * hub.h - the watchers: connections that stay open and get an event for each change. See
  * doc/design/protocol.md section 3, "Watch".
  *
- * On the loop's thread. The work of a round is bounded: so many objects are compared, and each
- * watcher gets so many bytes. Without a watcher nothing is compared, and changes are not noted. A
- * watcher that reads too slowly gets the newest rows only, and its connection is closed when it has
- * taken nothing for a while; what waits for the kernel to send is limited, so that a last line
- * nearly always fits.
+ * On the loop's thread. The work of a round is bounded: the number of objects that are compared,
+ * and the bytes that each watcher gets. Without a watcher nothing is compared, and changes are not
+ * noted. A watcher that reads too slowly gets the newest rows only, and its connection is closed
+ * when it has taken nothing for a while; what waits for the kernel to send is limited, so that a
+ * last line nearly always fits.
  */
 #ifndef SLURMKUBE_AGENT_WATCH_HUB_H
 #define SLURMKUBE_AGENT_WATCH_HUB_H

@@ -56,10 +56,10 @@ class Table
 	[[nodiscard]] bool is_walking() const { return walk_.has_value(); }
 	/* All objects have been compared at least once. */
 	[[nodiscard]] bool is_complete() const { return is_complete_; }
-	/* Compares so many objects, or as many as are left. */
+	/* Compares at most this number of objects. */
 	void walk(std::size_t objects);
 
-	/* Appends the next event for the watcher, and examines so many objects at most. false:
+	/* Appends the next event for the watcher; examines at most examined_most objects. false:
 	 * there is none at present, or not among these. */
 	bool next(std::size_t watcher, std::size_t &examined_most, std::string &lines);
 	[[nodiscard]] bool has_more(std::size_t watcher) const

@@ -15,6 +15,10 @@ namespace
 {
 
 constexpr int k_port_max = 65535;
+constexpr std::size_t k_quoted_max = 64; /* bytes of a wrong key or name */
+/* Of error, which is part of the first line of each link: another file may have been copied over
+ * kube.conf. */
+constexpr std::size_t k_error_max = 2000;
 
 std::string_view trimmed(std::string_view text)
 {
@@ -140,7 +144,7 @@ std::string set(Config &config, std::string_view line)
 		return set_sink_port(config, value);
 	if (is_key(key, "Partitions"))
 		return set_partitions(config, value);
-	return "no such key: '" + std::string(key) + "'";
+	return "no such key: '" + std::string(key.substr(0, k_quoted_max)) + "'";
 }
 
 } // namespace
@@ -167,6 +171,7 @@ std::string cluster_feature(const std::string &feature, const std::string &clust
 Config parse_config(std::string_view text)
 {
 	Config config;
+	std::size_t more = 0;
 	for (int number = 1; !text.empty(); number++) {
 		std::size_t end = text.find('\n');
 		std::string_view line = text.substr(0, end);
@@ -175,10 +180,16 @@ Config parse_config(std::string_view text)
 		if (line.empty())
 			continue;
 		std::string wrong = set(config, line);
-		if (!wrong.empty())
+		if (wrong.empty())
+			continue;
+		if (config.error.size() > k_error_max)
+			more++;
+		else
 			config.error += (config.error.empty() ? "" : "; ") +
 				("kube.conf line " + std::to_string(number) + ": " + wrong);
 	}
+	if (more > 0)
+		config.error += "; and " + std::to_string(more) + " more wrong lines";
 	if (config.has_clusters && config.has_socket)
 		config.error += (config.error.empty() ? "" : "; ") +
 			std::string("kube.conf: Socket has no effect beside lines with Cluster");

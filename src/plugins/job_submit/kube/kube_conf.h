@@ -38,7 +38,8 @@ struct Config {
 	std::string feature = names::k_node_feature;
 	int sink_port = names::k_sink_port; /* 0: no sink */
 	std::vector<std::string> partitions = {"kube"};
-	std::string error; /* about all wrong lines; empty: the file is correct */
+	std::string error;          /* about the first wrong lines; empty: the file is correct */
+	bool is_unreadable = false; /* the file is there, and nothing of it is known */
 };
 
 Config parse_config(std::string_view text);

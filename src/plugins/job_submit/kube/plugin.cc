@@ -102,7 +102,7 @@ Config load_config()
 	Config config = parse_config(read_conf_file("kube.conf"));
 	/* It may name several clusters, and then no agent may hear of everything. */
 	if (const std::string trouble = conf_file_trouble("kube.conf"); !trouble.empty()) {
-		config.has_clusters = true;
+		config.has_clusters = config.is_unreadable = true;
 		config.error = trouble + "; no agent is connected";
 	}
 	if (!config.error.empty())
@@ -181,6 +181,9 @@ void Plugin::read_config_again()
 		config.has_clusters != config_.has_clusters)
 		log_warning("Socket, Cluster, Feature and SinkPort of kube.conf change when "
 			    "slurmctld is restarted");
+	/* Otherwise the partitions for pods would take native jobs until the file can be read. */
+	if (config.is_unreadable)
+		config.partitions = live()->rules.partitions;
 	auto fresh = std::make_shared<const Live>(Live{
 		rules_of(host_, config_, std::move(config.partitions)), std::move(config.error)});
 	std::lock_guard lock(live_mutex_);
