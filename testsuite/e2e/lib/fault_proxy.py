@@ -19,6 +19,7 @@ RpcProxy  passes one RPC per connection to slurmctld: before, after and lose as 
 import asyncio
 import json
 import re
+import socket
 import ssl
 import struct
 import time
@@ -206,6 +207,13 @@ class RpcProxy(Proxy):
         length = await reader.readexactly(4)
         return length + await reader.readexactly(struct.unpack(">I", length)[0])
 
+    @staticmethod
+    def _cork(writer):
+        """Keeps what is written until the end of the stream (tcp(7), TCP_CORK): slurmctld cannot
+        answer before it can see that the connection has ended.
+        """
+        writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
+
     async def serve(self, reader, writer):
         request = await self._message(reader)
         rule = self.find(self.RPCS, struct.unpack(">H", request[8:10])[0], request)
@@ -213,10 +221,14 @@ class RpcProxy(Proxy):
             await rule.stand()
         up_reader, up = await asyncio.open_connection("127.0.0.1", self.upstream)
         try:
+            if rule and rule.do == "reset":
+                self._cork(up)  # one segment carries the request and the end of the connection
+                up.write(request)
+                up.write_eof()
+                await up_reader.read(-1)
+                raise Dropped("reset")
             up.write(request)
             await up.drain()
-            if rule and rule.do == "reset":
-                raise Dropped("reset")
             reply = await self._message(up_reader)
             if rule and rule.do == "after":
                 await rule.stand()
