@@ -217,6 +217,7 @@ void App::round()
 	sources_.start_wanted();
 	if (!world_.state().is_cluster_known())
 		executor_.ask_for_cluster();
+	link_.cluster_is(world_.state().settings.policy.cluster_uid);
 	note_cluster_trouble();
 	for (const core::World::PodAction &next : world_.take_actions(at))
 		executor_.carry_out(next.pod, next.action);

@@ -148,9 +148,8 @@ Check cluster(const App &app)
 			"look at the lines API server and rights");
 	if (uid.empty())
 		return failed("cluster", "its uid is not known yet", k_look_at_api);
-	if (world.state().holds_other_cluster())
-		return failed("cluster", core::other_cluster_text(world),
-			core::other_cluster_remedy(world));
+	if (const std::string text = core::other_cluster_text(world); !text.empty())
+		return failed("cluster", text, core::other_cluster_remedy(world));
 	if (world.held_absent_pods() > 0)
 		return failed("cluster", core::absent_pods_text(world), core::absent_pods_remedy());
 	if (const std::string text = core::other_name_text(world); !text.empty())

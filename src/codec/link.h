@@ -42,6 +42,12 @@ struct NodeGone {
 	bool operator==(const NodeGone &) const = default;
 };
 
+/* The plugin closes the link after this line, because the agent must not act on what it says. */
+struct Refused {
+	std::string why;
+	bool operator==(const Refused &) const = default;
+};
+
 /* A type that only a newer plugin has: the agent counts its seq and ignores it. */
 struct UnknownMessage {
 	std::string type;
@@ -49,7 +55,7 @@ struct UnknownMessage {
 };
 
 using LinkMessage = std::variant<core::PluginHello, SnapshotBegin, core::SlurmJob, JobGone,
-	core::SlurmNode, NodeGone, SnapshotEnd, core::PluginStats, UnknownMessage>;
+	core::SlurmNode, NodeGone, SnapshotEnd, core::PluginStats, Refused, UnknownMessage>;
 
 struct LinkLine {
 	std::uint64_t seq = 0;
@@ -66,6 +72,8 @@ Result<LinkLine> decode_link(std::string_view line);
 struct Welcome {
 	int protocol = 0;
 	std::string agent_version;
+	/* uid of the namespace kube-system; empty: an older agent, which does not say it */
+	std::string cluster_uid = {};
 	bool operator==(const Welcome &) const = default;
 };
 

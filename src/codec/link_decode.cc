@@ -194,6 +194,14 @@ NodeGone read_node_gone(Fields &fields)
 	return gone;
 }
 
+Refused read_refused(Fields &fields)
+{
+	Refused refused;
+	fields.must(true);
+	fields.read("why", refused.why);
+	return refused;
+}
+
 LinkMessage read_message(const std::string &type, Fields &fields, json_object *object)
 {
 	if (type == "job")
@@ -208,6 +216,8 @@ LinkMessage read_message(const std::string &type, Fields &fields, json_object *o
 		return read_stats(fields, object);
 	if (type == "hello")
 		return read_hello(fields);
+	if (type == "refused")
+		return read_refused(fields);
 	if (type == "snapshot_begin")
 		return SnapshotBegin{};
 	if (type == "snapshot_end")
@@ -250,6 +260,7 @@ Result<Welcome> decode_welcome(std::string_view line)
 		fields.fail("type is '" + type + "'");
 	fields.must(false);
 	fields.read("agent", welcome.agent_version);
+	fields.read("cluster_uid", welcome.cluster_uid);
 	if (!fields.ok())
 		return Error{Errc::invalid, "welcome: " + fields.fault()};
 	return welcome;

@@ -150,6 +150,12 @@ void write(json_object *o, const JobGone &gone)
 	put(o, "id", gone.id.number);
 }
 
+void write(json_object *o, const Refused &refused)
+{
+	put(o, "type", "refused");
+	put(o, "why", refused.why);
+}
+
 void write(json_object *o, const NodeGone &gone)
 {
 	put(o, "type", "node_gone");
@@ -177,6 +183,8 @@ std::string encode_welcome(const Welcome &welcome)
 	put(object.get(), "type", "welcome");
 	put(object.get(), "protocol", welcome.protocol);
 	put(object.get(), "agent", welcome.agent_version);
+	if (!welcome.cluster_uid.empty())
+		put(object.get(), "cluster_uid", welcome.cluster_uid);
 	return to_text(object.get());
 }
 

@@ -178,6 +178,30 @@ def test_an_agent_at_the_socket_of_another_cluster_is_refused(bed):
     job_in_state(bed.beta, made, "COMPLETED")
 
 
+def test_two_agents_of_one_kubernetes_cluster(bed):
+    """A kubeconfig was copied: the agent that serves the cluster goes on, also after a
+    restart, and each pod has one job.
+    """
+    plane, beta = bed.beta.agent.plane, bed.beta.agent
+    runs = _long_pod(bed, "ours", "node-0")
+    beta.plane = bed.agent.plane
+    beta.restart_without_waiting()
+    wait_for(lambda: "one Kubernetes" in _line(bed.beta, "plugin")["text"], "beta to be refused")
+    fine = bed.kube.create(pod("once", kwok={"run": "50ms"}))
+    job_in_state(bed, fine, "COMPLETED")
+    bed.agent.daemon.stop()  # the wrong agent is served meanwhile, and sees whose pods these are
+    waits = bed.kube.create(pod("twice", kwok={"run": "50ms"}))
+    wait_for(lambda: 'bear its name "alpha"' in _line(bed.beta, "cluster")["text"], "beta to hold")
+    _runs_on(bed, runs)
+    equal(bed.slurm.job_of_pod(uid_of(waits)), [])
+    bed.agent.restart()
+    job_in_state(bed, waits, "COMPLETED")
+    equal([len(bed.slurm.job_of_pod(uid_of(p))) for p in (runs, fine, waits)], [1, 1, 1])
+    beta.plane = plane
+    beta.restart()
+    _end(bed, runs)
+
+
 def test_skube_takes_the_configuration_of_one_agent(bed):
     """--config names the agent to ask, and drain finds the node's name in Slurm."""
     for own in bed.all:

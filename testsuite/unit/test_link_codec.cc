@@ -104,7 +104,7 @@ void every_message_comes_back_as_it_was()
 {
 	const LinkMessage messages[] = {example_hello(), SnapshotBegin{}, example_job(),
 		JobGone{{9}}, example_node(), NodeGone{"n"}, SnapshotEnd{}, example_stats(),
-		UnknownMessage{"new"}};
+		Refused{"why not"}, UnknownMessage{"new"}};
 	std::uint64_t seq = 0;
 	for (const LinkMessage &message : messages) {
 		std::string line = encode_link(++seq, message);
@@ -217,6 +217,9 @@ void welcome_comes_back_and_nothing_else_is_one()
 	auto back = decode_welcome(encode_welcome(welcome));
 	REQUIRE(back.ok());
 	CHECK(*back == welcome);
+	welcome.cluster_uid = "5b1c";
+	back = decode_welcome(encode_welcome(welcome));
+	CHECK(back && *back == welcome);
 	CHECK(!decode_welcome(R"({"type":"hello","protocol":1})").ok());
 	CHECK(!decode_welcome(R"({"type":"welcome"})").ok());
 	CHECK(!decode_welcome("welcome").ok());

@@ -17,6 +17,13 @@ core::SlurmJob job(std::uint32_t id, core::JobState state = core::JobState::pend
 	return job;
 }
 
+/* The snapshot; empty: there is none. */
+std::vector<LinkMessage> lines_of(FeedReader &reader, const char *cluster_uid = "")
+{
+	auto snapshot = reader.open(cluster_uid);
+	return snapshot ? std::move(*snapshot) : std::vector<LinkMessage>();
+}
+
 core::SlurmNode node(const char *name)
 {
 	core::SlurmNode node;
@@ -36,7 +43,7 @@ void a_snapshot_has_everything_between_its_ends()
 	CHECK(!feed.is_complete());
 	feed.complete();
 	CHECK(feed.is_complete());
-	auto snapshot = reader.open();
+	auto snapshot = lines_of(reader);
 	REQUIRE(snapshot.size() == 4);
 	CHECK(snapshot[0] == LinkMessage(codec::SnapshotBegin{}));
 	CHECK(snapshot[1] == LinkMessage(node("n")));
@@ -51,21 +58,21 @@ void a_reset_ends_the_connection()
 	FeedReader reader(feed, {});
 	feed.job(job(1));
 	feed.complete();
-	(void)reader.open();
+	(void)lines_of(reader);
 	feed.reset();
 	feed.job(job(2));
 	feed.complete();
 	std::vector<LinkMessage> out;
 	CHECK(!reader.take(out));
 	CHECK(!reader.is_dropped());
-	CHECK(reader.open().size() == 3);
+	CHECK(lines_of(reader).size() == 3);
 	/* an empty snapshot would mean that all jobs are gone, so none is given */
 	feed.reset();
-	CHECK(reader.open().empty());
+	CHECK(lines_of(reader).empty());
 	CHECK(!reader.take(out));
 	feed.complete();
 	CHECK(!reader.take(out));
-	CHECK(reader.open().size() == 2);
+	CHECK(lines_of(reader).size() == 2);
 	CHECK(reader.take(out));
 }
 
@@ -76,7 +83,7 @@ void changes_are_queued_while_open_only()
 	feed.complete();
 	std::vector<LinkMessage> out;
 	feed.job(job(1));
-	(void)reader.open();
+	(void)lines_of(reader);
 	CHECK(reader.take(out));
 	CHECK(out.empty());
 	feed.job(job(2));
@@ -89,7 +96,7 @@ void changes_are_queued_while_open_only()
 	CHECK(out[1] == LinkMessage(codec::JobGone{{1}}));
 	reader.close();
 	feed.job(job(3));
-	(void)reader.open();
+	(void)lines_of(reader);
 	CHECK(reader.take(out) && out.empty());
 }
 
@@ -100,7 +107,7 @@ void too_many_lines_drop_the_queue()
 	feed.complete();
 	for (std::uint32_t i = 0; i <= k_queue_lines_max; i++)
 		feed.job(job(i));
-	(void)reader.open();
+	(void)lines_of(reader);
 	std::vector<LinkMessage> out;
 	for (std::uint32_t i = 0; i < k_queue_lines_max; i++)
 		feed.job_gone({i});
@@ -109,7 +116,7 @@ void too_many_lines_drop_the_queue()
 	CHECK(reader.is_dropped());
 	CHECK(!reader.take(out));
 	reader.close();
-	CHECK_EQUAL(reader.open().size(), 2U);
+	CHECK_EQUAL(lines_of(reader).size(), 2U);
 	CHECK(reader.take(out));
 }
 
@@ -118,7 +125,7 @@ void too_many_bytes_drop_the_queue()
 	Feed feed;
 	FeedReader reader(feed, {});
 	feed.complete();
-	(void)reader.open();
+	(void)lines_of(reader);
 	core::SlurmJob large = job(1);
 	large.reason.assign(1024 * 1024, 'x');
 	for (int i = 0; i < 3; i++)
@@ -134,7 +141,7 @@ void losing_control_ends_the_connection()
 	FeedReader reader(feed, {});
 	feed.job(job(1));
 	feed.complete();
-	(void)reader.open();
+	(void)lines_of(reader);
 	feed.reset();
 	std::vector<LinkMessage> out;
 	CHECK(!reader.take(out));
@@ -168,12 +175,12 @@ void each_cluster_hears_of_its_own()
 	feed.node(node_with("b", "kube-beta,kube"));
 	feed.node(node_with("x", "kube,kube-alpha2"));
 	feed.complete();
-	CHECK_EQUAL(all.open().size(), 6U);
-	const auto first = alpha.open();
+	CHECK_EQUAL(lines_of(all).size(), 6U);
+	const auto first = lines_of(alpha);
 	REQUIRE(first.size() == 4);
 	CHECK(first[1] == LinkMessage(node_with("a", "kube,kube-alpha")));
 	CHECK(first[2] == LinkMessage(job_of("alpha", 1)));
-	CHECK_EQUAL(beta.open().size(), 3U);
+	CHECK_EQUAL(lines_of(beta).size(), 3U);
 
 	feed.job(job_of("beta", 2));
 	feed.job_gone({1});
@@ -193,8 +200,8 @@ void a_node_that_moves_is_gone_for_its_old_cluster()
 	FeedReader alpha(feed, k_alpha), beta(feed, k_beta);
 	feed.node(node_with("n", "kube,kube-alpha"));
 	feed.complete();
-	(void)alpha.open();
-	(void)beta.open();
+	(void)lines_of(alpha);
+	(void)lines_of(beta);
 	feed.node(node_with("n", "kube,kube-beta"));
 	feed.node(node_with("n", "kube,kube-beta"));
 	std::vector<LinkMessage> out;
@@ -210,8 +217,8 @@ void a_node_of_two_clusters_is_of_none()
 	FeedReader alpha(feed, k_alpha), beta(feed, k_beta);
 	feed.node(node_with("n", "kube,kube-alpha"));
 	feed.complete();
-	(void)alpha.open();
-	(void)beta.open();
+	(void)lines_of(alpha);
+	(void)lines_of(beta);
 	feed.node(node_with("n", "kube,kube-alpha,kube-beta"));
 	std::vector<LinkMessage> out;
 	REQUIRE(alpha.take(out) && out.size() == 1);
@@ -226,8 +233,8 @@ void a_job_of_no_cluster_is_heard_by_all()
 	FeedReader alpha(feed, k_alpha), beta(feed, k_beta);
 	feed.job(job_of("former", 1));
 	feed.complete();
-	CHECK_EQUAL(alpha.open().size(), 3U);
-	CHECK_EQUAL(beta.open().size(), 3U);
+	CHECK_EQUAL(lines_of(alpha).size(), 3U);
+	CHECK_EQUAL(lines_of(beta).size(), 3U);
 	feed.job(job_of("beta", 1)); /* Slurm has used the number again */
 	std::vector<LinkMessage> out;
 	REQUIRE(alpha.take(out) && out.size() == 1);
@@ -236,13 +243,90 @@ void a_job_of_no_cluster_is_heard_by_all()
 	CHECK(out[1] == LinkMessage(job_of("beta", 1)));
 }
 
+core::SlurmJob job_in(const char *cluster, const char *cluster_uid, std::uint32_t id,
+	core::JobState state = core::JobState::running)
+{
+	core::SlurmJob in = job(id, state);
+	in.marker.cluster = cluster;
+	in.marker.cluster_uid = cluster_uid;
+	return in;
+}
+
+/* Its agent must know that its pods have jobs already. */
+void a_cluster_hears_of_its_jobs_under_another_name()
+{
+	Feed feed;
+	FeedReader alpha(feed, k_alpha), beta(feed, k_beta);
+	feed.job(job_in("alpha", "one", 1));
+	feed.complete();
+	CHECK_EQUAL(lines_of(beta, "two").size(), 2U);
+	beta.close();
+	CHECK_EQUAL(lines_of(beta, "one").size(), 3U);
+	feed.job(job_in("alpha", "two", 1)); /* Slurm has used the number again */
+	feed.job(job_in("alpha", "one", 2));
+	std::vector<LinkMessage> out;
+	REQUIRE(beta.take(out) && out.size() == 2);
+	CHECK(out[0] == LinkMessage(codec::JobGone{{1}}));
+	CHECK(out[1] == LinkMessage(job_in("alpha", "one", 2)));
+	CHECK(alpha.refusal().empty());
+}
+
+/* Each would submit a job for each pod. */
+void of_two_links_to_one_cluster_the_first_is_served()
+{
+	Feed feed;
+	FeedReader alpha(feed, k_alpha), beta(feed, k_beta);
+	feed.job(job_in("beta", "one", 1, core::JobState::complete));
+	feed.complete();
+	REQUIRE(alpha.open("one").ok());
+	const auto second = beta.open("one");
+	REQUIRE(!second.ok());
+	CHECK_EQUAL(second.error().what,
+		"Cluster=beta and Cluster=alpha are one Kubernetes cluster (uid of namespace "
+		"kube-system one), and alpha is served: correct the kubeconfig of one of the two "
+		"agents, or stop it");
+	CHECK(alpha.refusal().empty());
+	CHECK(beta.open("two").ok());
+	beta.close();
+	alpha.close();
+	CHECK(beta.open("one").ok());
+}
+
+/* The wrong agent may have been quicker after a restart. */
+void the_name_with_live_jobs_takes_over()
+{
+	Feed feed;
+	FeedReader alpha(feed, k_alpha), beta(feed, k_beta);
+	feed.job(job_in("alpha", "one", 1));
+	feed.complete();
+	REQUIRE(beta.open("one").ok());
+	REQUIRE(alpha.open("one").ok());
+	std::vector<LinkMessage> out;
+	CHECK(!beta.take(out));
+	CHECK(!beta.is_dropped());
+	CHECK(beta.refusal().starts_with("Cluster=beta and Cluster=alpha are one Kubernetes"));
+	beta.close();
+	CHECK(!beta.open("one").ok());
+	CHECK(alpha.take(out));
+}
+
+/* An older agent does not say its cluster. */
+void links_without_uid_do_not_compete()
+{
+	Feed feed;
+	FeedReader alpha(feed, k_alpha), beta(feed, k_beta);
+	feed.complete();
+	CHECK(alpha.open("").ok());
+	CHECK(beta.open("").ok());
+}
+
 void a_slow_agent_does_not_stop_another()
 {
 	Feed feed;
 	FeedReader alpha(feed, k_alpha), beta(feed, k_beta);
 	feed.complete();
-	(void)alpha.open();
-	(void)beta.open();
+	(void)lines_of(alpha);
+	(void)lines_of(beta);
 	std::vector<LinkMessage> out;
 	for (std::uint32_t i = 0; i <= k_queue_lines_max; i++) {
 		feed.job(job_of("alpha", i));
@@ -283,6 +367,10 @@ int main()
 			TEST(each_cluster_hears_of_its_own),
 			TEST(a_node_that_moves_is_gone_for_its_old_cluster),
 			TEST(a_node_of_two_clusters_is_of_none),
+			TEST(a_cluster_hears_of_its_jobs_under_another_name),
+			TEST(of_two_links_to_one_cluster_the_first_is_served),
+			TEST(the_name_with_live_jobs_takes_over),
+			TEST(links_without_uid_do_not_compete),
 			TEST(a_job_of_no_cluster_is_heard_by_all),
 			TEST(a_slow_agent_does_not_stop_another),
 			TEST(line_sizes_are_about_right),

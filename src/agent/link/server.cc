@@ -160,6 +160,12 @@ bool Server::take_line(std::string_view line)
 		close_peer("the first line is not hello");
 		return false;
 	}
+	if (const auto *refused = std::get_if<codec::Refused>(&decoded->message)) {
+		refuse(refused->why);
+		return false;
+	}
+	if (std::holds_alternative<codec::SnapshotBegin>(decoded->message))
+		refusal_.clear();
 	sink_.arrived(std::move(decoded->message));
 	return true;
 }
@@ -170,24 +176,50 @@ bool Server::take_hello(const core::PluginHello &hello)
 		close_peer("hello came twice");
 		return false;
 	}
-	const std::string before = std::exchange(refusal_, why_refused(hello));
-	if (!refusal_.empty()) {
-		/* the plugin tries again several times a second */
-		if (refusal_ != before)
-			log_error("plugin refused: %s", refusal_.c_str());
-		drop_peer();
+	if (const std::string why = why_refused(hello); !why.empty()) {
+		refuse(why);
 		return false;
 	}
-	const std::string welcome = codec::encode_welcome({.protocol = names::k_link_protocol,
-					    .agent_version = SLURMKUBE_VERSION}) +
-		"\n";
-	/* A new socket has room for the line, and the plugin works without it. */
-	(void)!send(peer_.get(), welcome.data(), welcome.size(), MSG_NOSIGNAL);
 	greeted_ = true;
-	log_info("plugin connected slurm=%s plugin=%s cluster=%s", hello.slurm_version.c_str(),
-		hello.plugin_version.c_str(), hello.cluster_name.c_str());
+	welcome();
+	if (refusal_.empty())
+		log_info("plugin connected slurm=%s plugin=%s cluster=%s",
+			hello.slurm_version.c_str(), hello.plugin_version.c_str(),
+			hello.cluster_name.c_str());
 	sink_.opened(hello);
 	return true;
+}
+
+/* The plugin tries again several times a second. */
+void Server::refuse(const std::string &why)
+{
+	if (std::exchange(refusal_, why) != why)
+		log_error("plugin refused: %s", why.c_str());
+	drop_peer();
+}
+
+/* Before the cluster is known, nothing may be done with what the plugin would say. */
+void Server::welcome()
+{
+	if (!greeted_ || cluster_uid_.empty())
+		return;
+	const std::string line = codec::encode_welcome({.protocol = names::k_link_protocol,
+					 .agent_version = SLURMKUBE_VERSION,
+					 .cluster_uid = cluster_uid_}) +
+		"\n";
+	/* a new socket has room for the line */
+	(void)!send(peer_.get(), line.data(), line.size(), MSG_NOSIGNAL);
+}
+
+void Server::cluster_is(const std::string &cluster_uid)
+{
+	const std::string before = std::exchange(cluster_uid_, cluster_uid);
+	if (before == cluster_uid)
+		return;
+	if (before.empty())
+		welcome();
+	else if (peer_)
+		close_peer("the API server serves another cluster now");
 }
 
 std::string Server::why_refused(const core::PluginHello &hello) const

@@ -45,7 +45,11 @@ class Server
 	Status listen(const std::string &path);
 
 	[[nodiscard]] std::uint64_t connections() const { return connections_; }
-	/* Why the last hello was refused; empty: it was accepted, or there was none. */
+	/* Which Kubernetes cluster the API server serves. The plugin sends its snapshot after it
+	 * has heard that; if it becomes another one, the link begins again. */
+	void cluster_is(const std::string &cluster_uid);
+	/* Why one of the two sides refused the last link; empty: it was accepted, or there was
+	 * none. */
 	[[nodiscard]] const std::string &refusal() const { return refusal_; }
 
       private:
@@ -55,6 +59,8 @@ class Server
 	bool take_lines();
 	bool take_line(std::string_view line);
 	bool take_hello(const core::PluginHello &hello);
+	void welcome();
+	void refuse(const std::string &why);
 	[[nodiscard]] std::string why_refused(const core::PluginHello &hello) const;
 	void close_peer(const char *why);
 	void drop_peer();
@@ -63,7 +69,7 @@ class Server
 	agent::Loop &loop_;
 	LinkSink &sink_;
 	const std::string kube_cluster_;
-	std::string path_, refusal_;
+	std::string path_, refusal_, cluster_uid_;
 	UniqueFd listener_, peer_;
 	std::string buffer_;
 	std::uint64_t last_seq_ = 0;

@@ -52,16 +52,16 @@ std::string other_name_text(const World &world)
 	return std::to_string(jobs.size()) +
 		" live jobs of this Kubernetes cluster bear its name \"" + jobs.begin()->second +
 		"\", and slurmkubed.yaml says cluster: " + world.state().settings.policy.cluster +
-		" (jobs " + numbers_of(jobs) +
-		"): this agent does nothing for them, and their pods get other jobs";
+		" (jobs " + numbers_of(jobs) + "): nothing is done for any pod, job or node";
 }
 
 std::string other_name_remedy(const World &world)
 {
 	const auto jobs = world.state().clusters.of_other_names();
 	return "set cluster: " + (jobs.empty() ? "" : jobs.begin()->second) +
-		" in slurmkubed.yaml and restart slurmkubed, unless an agent with that name "
-		"runs elsewhere; jobs whose pods are gone: scancel " +
+		" in slurmkubed.yaml and restart slurmkubed; if an agent with that name runs "
+		"elsewhere, kubeconfig is wrong in one of the two; jobs whose pods are gone: "
+		"scancel " +
 		numbers_of(jobs);
 }
 

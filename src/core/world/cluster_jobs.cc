@@ -3,6 +3,8 @@
 
 #include "src/core/reconcile/reconcile.h"
 
+#include <algorithm>
+
 namespace slurmkube::core
 {
 
@@ -48,6 +50,13 @@ void ClusterJobs::forget_clusters()
 {
 	others_.clear();
 	unknown_.clear();
+}
+
+bool ClusterJobs::has_other_names() const
+{
+	return is_known_ && std::ranges::any_of(other_names_, [this](const auto &job) {
+		return job.second.cluster_uid == ours_;
+	});
 }
 
 std::map<JobId, std::string> ClusterJobs::of_other_names() const

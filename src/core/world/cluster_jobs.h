@@ -53,6 +53,8 @@ class ClusterJobs
 	/* Live jobs of this cluster under another name than that in the configuration, with that
 	 * name. */
 	[[nodiscard]] std::map<JobId, std::string> of_other_names() const;
+	/* Whether there is one, cheaply. */
+	[[nodiscard]] bool has_other_names() const;
 	/* Live jobs under our cluster's name whose markers contain no uid. */
 	[[nodiscard]] const std::set<JobId> &of_unknown_clusters() const { return unknown_; }
 

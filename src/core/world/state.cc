@@ -96,7 +96,7 @@ const Gang *State::gang_of(const PodEntry &entry) const
 bool State::is_known() const
 {
 	return sync.is_listed() && sync.is_fresh() && sync.has_link() && is_cluster_known() &&
-		clusters.of_other_clusters().empty();
+		!holds_other_cluster();
 }
 
 bool State::stands_for(const PodUid &key, const Component &component, const SlurmJob &job) const

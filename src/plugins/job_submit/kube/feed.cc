@@ -27,6 +27,17 @@ std::size_t size_of(const core::SlurmJob &job)
 	return size;
 }
 
+bool is_of_same_cluster(const core::Marker &a, const core::Marker &b)
+{
+	return a.cluster == b.cluster && a.cluster_uid == b.cluster_uid;
+}
+
+bool is_live(core::JobState state)
+{
+	return state == core::JobState::pending || state == core::JobState::running ||
+		state == core::JobState::suspended;
+}
+
 /* Whether the comma-separated list has the entry. */
 bool has_entry(std::string_view list, std::string_view entry)
 {
@@ -65,7 +76,7 @@ void Feed::job(core::SlurmJob job)
 	std::lock_guard lock(mutex_);
 	/* Slurm may use the number of a job that it has forgotten again. */
 	const auto known = jobs_.find(job.id.number);
-	if (known != jobs_.end() && known->second.marker.cluster != job.marker.cluster)
+	if (known != jobs_.end() && !is_of_same_cluster(known->second.marker, job.marker))
 		queue_job(known->second, codec::JobGone{job.id});
 	queue_job(job, job);
 	std::uint32_t id = job.id.number;
@@ -134,7 +145,8 @@ bool Feed::is_complete() const
 bool FeedShare::has(const core::SlurmJob &job) const
 {
 	const auto is_of = [&job](const std::string &name) { return job.marker.cluster == name; };
-	return cluster.empty() || is_of(cluster) || std::ranges::none_of(other_clusters, is_of);
+	return cluster.empty() || is_of(cluster) || std::ranges::none_of(other_clusters, is_of) ||
+		(!cluster_uid.empty() && job.marker.cluster_uid == cluster_uid);
 }
 
 bool FeedShare::has(const core::SlurmNode &node) const
@@ -183,12 +195,48 @@ void FeedReader::reset()
 	changed_.set();
 }
 
-std::vector<codec::LinkMessage> FeedReader::open()
+bool FeedReader::has_live_jobs(const std::string &cluster_uid) const
+{
+	return std::ranges::any_of(feed_.jobs_, [&](const auto &entry) {
+		const core::SlurmJob &job = entry.second;
+		return job.marker.cluster == share_.cluster &&
+			job.marker.cluster_uid == cluster_uid && is_live(job.state);
+	});
+}
+
+std::string FeedReader::same_as(const FeedReader &other) const
+{
+	return "Cluster=" + share_.cluster + " and Cluster=" + other.share_.cluster +
+		" are one Kubernetes cluster (uid of namespace kube-system " +
+		other.share_.cluster_uid + "), and " + other.share_.cluster +
+		" is served: correct the kubeconfig of one of the two agents, or stop it";
+}
+
+Status FeedReader::take_over(const std::string &cluster_uid)
+{
+	for (FeedReader *other : feed_.readers_) {
+		if (other == this || !other->open_ || !other->refusal_.empty() ||
+			cluster_uid.empty() || other->share_.cluster_uid != cluster_uid)
+			continue;
+		if (other->has_live_jobs(cluster_uid) || !has_live_jobs(cluster_uid))
+			return Error{Errc::conflict, same_as(*other)};
+		share_.cluster_uid = cluster_uid;
+		other->refusal_ = other->same_as(*this);
+		other->changed_.set();
+	}
+	share_.cluster_uid = cluster_uid;
+	return Ok{};
+}
+
+Result<std::vector<codec::LinkMessage>> FeedReader::open(const std::string &cluster_uid)
 {
 	std::lock_guard lock(feed_.mutex_);
-	std::vector<codec::LinkMessage> snapshot;
 	if (!feed_.complete_)
-		return snapshot;
+		return Error{Errc::again, "this slurmctld is not in control any more"};
+	const Status served = take_over(cluster_uid);
+	if (!served)
+		return served.error();
+	std::vector<codec::LinkMessage> snapshot;
 	snapshot.emplace_back(codec::SnapshotBegin{});
 	for (const auto &[name, node] : feed_.nodes_)
 		if (share_.has(node))
@@ -209,6 +257,8 @@ void FeedReader::close()
 {
 	std::lock_guard lock(feed_.mutex_);
 	open_ = dropped_ = stale_ = false;
+	share_.cluster_uid.clear();
+	refusal_.clear();
 	queue_.clear();
 	queue_bytes_ = 0;
 }
@@ -219,11 +269,17 @@ bool FeedReader::is_dropped() const
 	return dropped_;
 }
 
+std::string FeedReader::refusal() const
+{
+	std::lock_guard lock(feed_.mutex_);
+	return refusal_;
+}
+
 bool FeedReader::take(std::vector<codec::LinkMessage> &out)
 {
 	std::lock_guard lock(feed_.mutex_);
 	out.clear();
-	if (dropped_ || stale_ || !feed_.complete_)
+	if (dropped_ || stale_ || !feed_.complete_ || !refusal_.empty())
 		return false;
 	out.swap(queue_);
 	queue_bytes_ = 0;

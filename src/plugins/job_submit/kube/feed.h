@@ -11,6 +11,7 @@
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_FEED_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_FEED_H
 
+#include "src/base/result.h"
 #include "src/codec/link.h"
 #include "src/plugins/job_submit/kube/thread.h"
 
@@ -54,11 +55,13 @@ class Feed
 
 /* Whose jobs and nodes a link sends. A node with the features of two clusters is in no share: an
  * administrator's mistake must not let one agent act on what the other runs there. A job of a
- * cluster that kube.conf does not name is in every share: its agent may have another name now. */
+ * cluster that kube.conf does not name is in every share: its agent may have another name now. For
+ * the same reason a job of the same Kubernetes cluster is, whatever name it bears. */
 struct FeedShare {
 	std::string cluster; /* empty: all jobs and nodes */
 	std::string feature; /* of the cluster's nodes */
 	std::vector<std::string> other_clusters = {}, other_features = {};
+	std::string cluster_uid = {}; /* as the agent says it; empty: it has not said it */
 
 	[[nodiscard]] bool has(const core::SlurmJob &job) const;
 	[[nodiscard]] bool has(const core::SlurmNode &node) const;
@@ -74,15 +77,19 @@ class FeedReader
 	~FeedReader();
 
 	[[nodiscard]] bool is_complete() const { return feed_.is_complete(); }
-	/* Returns the snapshot, including its begin and end, and starts to queue changes. Empty:
-	 * the state is not complete. */
-	std::vector<codec::LinkMessage> open();
+	/* Returns the snapshot, including its begin and end, and starts to queue changes. again:
+	 * the state is not complete. conflict: another link serves the Kubernetes cluster with that
+	 * uid, which would get two jobs for each pod. Of two links that one is served whose name is
+	 * in live jobs, otherwise the first one. */
+	Result<std::vector<codec::LinkMessage>> open(const std::string &cluster_uid);
 	void close();
-	/* Takes the changes since the last call. False: the queue was dropped, or the state is
-	 * incomplete. */
+	/* Takes the changes since the last call. False: the queue was dropped, the state is
+	 * incomplete, or another link has taken over. */
 	bool take(std::vector<codec::LinkMessage> &out);
 	/* Whether the queue was dropped since open(). */
 	[[nodiscard]] bool is_dropped() const;
+	/* Why another link has taken over since open(); empty: none has. */
+	[[nodiscard]] std::string refusal() const;
 	[[nodiscard]] Event &changed() { return changed_; }
 
       private:
@@ -91,9 +98,13 @@ class FeedReader
 	void queue(const codec::LinkMessage &message);
 	void queue_node(const core::SlurmNode *before, const core::SlurmNode &now);
 	void reset();
+	[[nodiscard]] bool has_live_jobs(const std::string &cluster_uid) const;
+	[[nodiscard]] std::string same_as(const FeedReader &other) const;
+	Status take_over(const std::string &cluster_uid);
 
 	Feed &feed_;
-	const FeedShare share_;
+	FeedShare share_;
+	std::string refusal_;
 	std::vector<codec::LinkMessage> queue_;
 	std::size_t queue_bytes_ = 0;
 	bool open_ = false, dropped_ = false;

@@ -110,14 +110,14 @@ std::string Link::serve(UniqueFd fd)
 	costs_.reconnects.fetch_add(1, std::memory_order_relaxed);
 	fd_ = std::move(fd);
 	seq_ = 0;
-	stats_at_ = 0;
+	stats_at_ = now_ns();
 	welcomed_ = false;
 	out_.clear();
 	in_.clear();
 	told_ = setup_.hello();
 	std::string why = send(told_);
 	if (why.empty())
-		why = send_snapshot();
+		why = flush();
 	while (why.empty())
 		why = wait_and_send();
 	feed_.close();
@@ -132,10 +132,23 @@ std::string Link::send(const codec::LinkMessage &message)
 	return out_.size() < k_write_at ? std::string() : flush();
 }
 
-std::string Link::send_snapshot()
+std::string Link::send_snapshot(const std::string &cluster_uid)
 {
-	std::vector<codec::LinkMessage> snapshot = feed_.open();
-	return snapshot.empty() ? "this slurmctld is not in control any more" : send_all(snapshot);
+	const auto snapshot = feed_.open(cluster_uid);
+	if (!snapshot)
+		return refuse(snapshot.error().what);
+	welcomed_ = true;
+	stats_at_ = 0;
+	return send_all(*snapshot);
+}
+
+/* The reason goes to both logs. */
+std::string Link::refuse(const std::string &why)
+{
+	welcomed_ = false;
+	(void)send(codec::Refused{why});
+	(void)flush();
+	return why;
 }
 
 std::string Link::send_all(const std::vector<codec::LinkMessage> &messages)
@@ -201,13 +214,19 @@ std::string Link::wait_and_send()
 	}
 	feed_.changed().clear();
 	std::vector<codec::LinkMessage> messages;
-	if (!feed_.take(messages)) {
-		if (feed_.is_dropped())
-			costs_.queue_drops.fetch_add(1, std::memory_order_relaxed);
-		return feed_.is_dropped() ? "the agent reads too slowly: queue dropped"
-					  : "this slurmctld is not in control any more";
-	}
-	return send_all(messages);
+	if (!welcomed_)
+		return {};
+	return feed_.take(messages) ? send_all(messages) : why_not_taken();
+}
+
+std::string Link::why_not_taken()
+{
+	if (const std::string refusal = feed_.refusal(); !refusal.empty())
+		return refuse(refusal);
+	if (!feed_.is_dropped())
+		return "this slurmctld is not in control any more";
+	costs_.queue_drops.fetch_add(1, std::memory_order_relaxed);
+	return "the agent reads too slowly: queue dropped";
 }
 
 std::string Link::read_input()
@@ -236,10 +255,12 @@ std::string Link::take_line(std::string_view line)
 		return welcome.error().what;
 	if (welcome->protocol != names::k_link_protocol)
 		return "the agent speaks protocol " + std::to_string(welcome->protocol);
-	welcomed_ = true;
+	std::string why = send_snapshot(welcome->cluster_uid);
+	if (!welcomed_)
+		return why;
 	backoff_.reset();
 	report("connected to agent " + welcome->agent_version);
-	return {};
+	return why;
 }
 
 } // namespace slurmkube::plugin

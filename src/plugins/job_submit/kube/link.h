@@ -4,9 +4,9 @@
  * cluster has an agent and a link.
  *
  * The plugin connects to the agent, so that slurmctld needs no port for it, and a new slurmctld
- * process needs nothing from the old one. The link sends hello, a snapshot, then changes and, every
- * 5 s, the plugin's own costs. Any failure closes the connection; the next one starts from the
- * beginning.
+ * process needs nothing from the old one. The link sends hello, waits for the agent's welcome, and
+ * sends a snapshot, then changes and, every 5 s, the plugin's own costs. Any failure closes the
+ * connection; the next one starts from the beginning.
  */
 #ifndef SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_LINK_H
 #define SLURMKUBE_PLUGINS_JOB_SUBMIT_KUBE_LINK_H
@@ -41,7 +41,9 @@ class Link
 	Status check_peer(int fd) const;
 	/* Serves one connection until it breaks, and returns the reason. */
 	std::string serve(UniqueFd fd);
-	std::string send_snapshot();
+	std::string send_snapshot(const std::string &cluster_uid);
+	std::string refuse(const std::string &why);
+	std::string why_not_taken();
 	std::string send_all(const std::vector<codec::LinkMessage> &messages);
 	std::string send(const codec::LinkMessage &message);
 	std::string flush();
