@@ -104,7 +104,9 @@ _skube_words() {
 		echo --scheduler-name
 		echo --socket --config
 		;;
-	*" migrate "*) echo --from --bridge-stopped --apply --context --kubeconfig --label ;;
+	*" migrate "*)
+		echo --from --bridge-stopped --sunk-scheduler --apply --context --kubeconfig --label
+		;;
 	*)
 		echo check ping show why nodes diag top watch selftest logs hold release drain
 		echo resume version explain kubeconfig manifests teardown migrate help

@@ -119,7 +119,8 @@ __skube_option duration "Life of the token" kubeconfig -x
 __skube_option account "Service account of the agent" "kubeconfig manifests" -x
 __skube_option only "Only these parts" manifests -x -k -a "$parts"
 __skube_option bridge-stopped "slurm-bridge runs nowhere" migrate
-__skube_option from "What to take the cluster over from" migrate -x -a slurm-bridge
+__skube_option from "What to take the cluster over from" migrate -x -a "slurm-bridge sunk"
+__skube_option sunk-scheduler "schedulerName of the pods of SUNK" migrate -x
 __skube_option apply "Carry out the steps" "teardown migrate"
 __skube_option agents-stopped "slurmkubed is stopped on the other hosts" teardown
 __skube_option once "Print one page" top

@@ -120,7 +120,8 @@ _skube_other_options() {
 	_skube_option manifests "--only=[only these parts]:part:(rbac policies options-policy \
 		scheduler-name-policy flow-control dashboards)"
 	_skube_option migrate '--bridge-stopped[slurm-bridge runs nowhere]'
-	_skube_option migrate '--from=[what to take the cluster over from]:system:(slurm-bridge)'
+	_skube_option migrate '--from=[what to take the cluster over from]:system:(slurm-bridge sunk)'
+	_skube_option migrate '--sunk-scheduler=[schedulerName of the pods of SUNK]:name:'
 	_skube_option "teardown migrate" '--apply[carry out the steps]'
 	_skube_option teardown '--cluster=[remove only this cluster of several]:cluster:'
 	_skube_option teardown '--agents-stopped[slurmkubed is stopped on the other hosts]'

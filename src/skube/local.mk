@@ -49,6 +49,10 @@ libskube_la_SOURCES = \
 	%D%/plan.cc \
 	%D%/plan.h \
 	%D%/asker.h \
+	%D%/rows.h \
+	%D%/sunk.h \
+	%D%/sunk_ask.cc \
+	%D%/sunk_plan.cc \
 	%D%/teardown.cc \
 	%D%/teardown.h \
 	%D%/teardown_ask.cc \

@@ -107,14 +107,15 @@ int tear_down(Options &options)
 
 int take_over(const Options &options)
 {
-	if (options.from.empty())
-		return usage_error("migrate needs --from slurm-bridge");
-	return print_trouble(migrate({.from = options.from,
+	const Migrate wanted{.from = options.from,
+		.scheduler = options.sunk_scheduler,
 		.kubeconfig = options.teardown.kubeconfig,
 		.context = options.teardown.context,
 		.label = options.teardown.label,
 		.apply = options.teardown.apply,
-		.is_stopped = options.bridge_stopped}));
+		.is_stopped = options.bridge_stopped};
+	const std::string wrong = migrate_usage(wanted);
+	return wrong.empty() ? print_trouble(migrate(wanted)) : usage_error(wrong);
 }
 
 /* Its options have the members of Options that other commands use. */

@@ -72,7 +72,8 @@ struct BridgeLeftovers {
 Result<std::vector<Step>> migrate_plan(const BridgeLeftovers &left);
 
 struct Migrate {
-	std::string from; /* "slurm-bridge" */
+	std::string from;      /* "slurm-bridge" or "sunk" */
+	std::string scheduler; /* of SUNK */
 	std::string kubeconfig, context;
 	std::string label = names::k_managed_label;
 	bool apply = false;
@@ -82,7 +83,10 @@ struct Migrate {
 /* Error: a question failed. What could not be asked for is not assumed to be gone. */
 Result<BridgeLeftovers> bridge_leftovers(const Migrate &wanted);
 
-/* invalid: from is not known. again: a person must do something first. */
+/* What is wrong with the options; empty: nothing. */
+std::string migrate_usage(const Migrate &wanted);
+
+/* again: a person must do something first. */
 Status migrate(const Migrate &wanted);
 
 } // namespace slurmkube::skube

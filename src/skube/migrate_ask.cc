@@ -5,6 +5,7 @@
 #include "src/codec/json.h"
 #include "src/skube/asker.h"
 #include "src/skube/migrate.h"
+#include "src/skube/rows.h"
 
 #include <algorithm>
 #include <sstream>
@@ -21,32 +22,7 @@ constexpr char k_external_label[] = "scheduler.slinky.slurm.net/external-node";
 /* labels helm.sh/chart, before the version, and app.kubernetes.io/name, before the component */
 constexpr char k_chart[] = "slurm-bridge-";
 constexpr std::size_t k_comment_bytes_max = std::size_t{1} << 20;
-constexpr std::size_t k_columns = 6; /* as many as any question has */
-
-/* The columns of a row; one that is empty counts. */
-Words columns(const std::string &row)
-{
-	Words all;
-	std::istringstream in(row);
-	for (std::string one; std::getline(in, one, '|');)
-		all.push_back(one);
-	all.resize(std::max(all.size(), k_columns));
-	return all;
-}
-
-Words words_of(const std::string &text)
-{
-	Words all;
-	std::istringstream in(text);
-	for (std::string one; in >> one;)
-		all.push_back(one);
-	return all;
-}
-
-bool has(const Words &words, const std::string &one)
-{
-	return std::ranges::find(words, one) != words.end();
-}
+constexpr std::size_t k_columns = 7; /* more than any question has, so that none has separators */
 
 /* ---- Kubernetes ---- */
 
@@ -58,7 +34,7 @@ void ask_webhooks(Asker &ask, BridgeLeftovers &left)
 			     {"get", kind, "--output",
 				     "jsonpath={range .items[*]}{.metadata.name}|"
 				     "{.webhooks[*].name}{\"\\n\"}{end}"}))) {
-			const Words column = columns(row);
+			const Words column = columns(row, k_columns);
 			const Words hooks = words_of(column[1]);
 			const auto theirs = std::ranges::count(hooks, k_webhook);
 			if (theirs > 0)
@@ -80,7 +56,7 @@ std::vector<BridgeProgram> programs_of(Asker &ask, const BridgeLeftovers &left, 
 			     "{.metadata.labels.helm\\.sh/chart}|"
 			     "{.metadata.labels.app\\.kubernetes\\.io/name}|"
 			     "{.spec.replicas}{.status.phase}{\"\\n\"}{end}"}))) {
-		const Words column = columns(row);
+		const Words column = columns(row, k_columns);
 		const bool is_it = column[2].starts_with(k_chart) || column[3].starts_with(k_chart);
 		if (is_it && column[4] != "Succeeded" && column[4] != "Failed")
 			found.push_back({column[0], column[1], column[4] != "0"});
@@ -96,7 +72,7 @@ void ask_pods(Asker &ask, BridgeLeftovers &left)
 			     "{.spec.nodeName}|{.status.phase}|"
 			     "{.metadata.labels.scheduler\\.slinky\\.slurm\\.net/slurm-jobid}|"
 			     "{range .metadata.finalizers[*]}{@} {end}{\"\\n\"}{end}"}))) {
-		const Words column = columns(row);
+		const Words column = columns(row, k_columns);
 		if (!column[4].empty())
 			left.pod_jobs.insert(column[0] + "/" + column[1] + ":" + column[4]);
 		if (has(words_of(column[5]), k_bridge_finalizer))
@@ -123,7 +99,7 @@ void ask_nodes(Asker &ask, BridgeLeftovers &left)
 			     "jsonpath={range .items[*]}{.metadata.name}|{.spec.taints[*].key}|"
 			     "{.metadata.labels.slinky\\.slurm\\.net/slurm-nodename}"
 			     "{\"\\n\"}{end}"}))) {
-		const Words column = columns(row);
+		const Words column = columns(row, k_columns);
 		BridgeNode node{.name = column[0],
 			.slurm_name = column[2].empty() ? column[0] : column[2],
 			.is_external = has(external, column[0]),

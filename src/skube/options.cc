@@ -42,8 +42,8 @@ const char k_help[] =
 	"                        (no agent needed)\n"
 	"  teardown              print the steps that remove slurm-kube; --apply carries them\n"
 	"                        out (no agent needed)\n"
-	"  migrate --from slurm-bridge   print the steps that take a cluster over from\n"
-	"                        slurm-bridge; --apply carries them out (no agent needed)\n"
+	"  migrate --from slurm-bridge|sunk   print the steps that take a cluster over from\n"
+	"                        it; --apply carries them out (no agent needed)\n"
 	"  help\n"
 	"\n"
 	"Options of show (watch has -n, -A, -l, -u and --node):\n"
@@ -95,8 +95,9 @@ const char k_help[] =
 	"                        controller hosts\n"
 	"      --cluster NAME    with teardown: remove only this one of several Kubernetes\n"
 	"                        clusters\n"
-	"      --from SYSTEM     with migrate: slurm-bridge\n"
+	"      --from SYSTEM     with migrate: slurm-bridge or sunk\n"
 	"      --bridge-stopped  with migrate: slurm-bridge runs nowhere\n"
+	"      --sunk-scheduler NAME   with migrate --from sunk: schedulerName of its pods\n"
 	"  -V, --version\n"
 	"  -h, --help\n"
 	"\n"
@@ -157,6 +158,8 @@ constexpr Known k_known[] = {
 	{"bridge-stopped", 0, k_migrate, [](Options &o) -> Flag { return o.bridge_stopped; },
 		nullptr},
 	{"from", 0, k_migrate, nullptr, [](Options &o) -> Word { return o.from; }},
+	{"sunk-scheduler", 0, k_migrate, nullptr,
+		[](Options &o) -> Word { return o.sunk_scheduler; }},
 	{"agents-stopped", 0, k_teardown,
 		[](Options &o) -> Flag { return o.teardown.agents_stopped; }, nullptr},
 	{"cluster", 0, k_teardown, nullptr, [](Options &o) -> Word { return o.teardown.cluster; }},

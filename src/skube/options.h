@@ -65,9 +65,9 @@ struct Options {
 		.scheduler_name = names::k_default_scheduler_name,
 		.label = names::k_managed_label,
 		.apply = false};
-	std::string from;            /* of migrate */
-	bool bridge_stopped = false; /* of migrate */
-	Selftest selftest{};         /* without what options share with teardown */
+	std::string from, sunk_scheduler; /* of migrate */
+	bool bridge_stopped = false;      /* of migrate */
+	Selftest selftest{};              /* without what options share with teardown */
 };
 
 /* Returns the exit status to end with, or -1 to go on. */

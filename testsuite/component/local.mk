@@ -36,7 +36,7 @@ EXTRA_DIST += \
 
 # skube against a peer that answers as told
 TESTS += %D%/skube/test_completion.py %D%/skube/test_lists.py %D%/skube/test_manifests.py \
-	%D%/skube/test_migrate.py \
+	%D%/skube/test_migrate.py %D%/skube/test_migrate_sunk.py \
 	%D%/skube/test_selftest.py %D%/skube/test_site_files.py %D%/skube/test_skube.py \
 	%D%/skube/test_teardown.py %D%/skube/test_watch.py
 EXTRA_DIST += \
@@ -45,6 +45,7 @@ EXTRA_DIST += \
 	%D%/skube/test_lists.py \
 	%D%/skube/test_manifests.py \
 	%D%/skube/test_migrate.py \
+	%D%/skube/test_migrate_sunk.py \
 	%D%/skube/test_selftest.py \
 	%D%/skube/test_site_files.py \
 	%D%/skube/test_skube.py \

@@ -273,9 +273,14 @@ def test_refusals():
         (unseen, calls),
     )
     for words, said in (
-        (("migrate",), "migrate needs --from slurm-bridge"),
+        (("migrate",), "migrate needs --from slurm-bridge or --from sunk"),
         (("migrate", "--from", ""), "--from needs a value"),
         (("migrate", "--from", "slurm-bridge", "now"), "migrate takes no words"),
+        (("migrate", "--from", "kueue"), "from slurm-bridge and sunk only"),
+        (
+            ("migrate", "--from", "slurm-bridge", "--sunk-scheduler", "x"),
+            "--sunk-scheduler does not belong to --from slurm-bridge",
+        ),
     ):
         wrong, calls = with_programs(a_cluster(), *words)
         check(
@@ -283,12 +288,6 @@ def test_refusals():
             wrong.returncode == 2 and said in wrong.stderr and not calls,
             wrong,
         )
-    other, calls = with_programs(a_cluster(), "migrate", "--from", "sunk")
-    check(
-        "other systems are refused",
-        other.returncode == 1 and "from slurm-bridge only" in other.stderr and not calls,
-        other,
-    )
 
 
 for test in (test_the_plan, test_refusals):
