@@ -11,6 +11,7 @@ dist_doc_DATA += \
 	%D%/index.md \
 	%D%/metrics.md \
 	%D%/migrate-slurm-bridge.md \
+	%D%/migrate-sunk.md \
 	%D%/symptoms.md \
 	%D%/tutorial-admin.md \
 	%D%/tutorial-platform.md \
