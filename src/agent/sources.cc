@@ -6,6 +6,7 @@
 #include "src/codec/namespace.h"
 #include "src/codec/node.h"
 #include "src/codec/pod.h"
+#include "src/core/reconcile/node_features.h"
 
 #include <type_traits>
 #include <utility>
@@ -138,6 +139,18 @@ KindRow foreign_pods_row()
 		}};
 }
 
+void node_seen(World &world, core::KubeNode node, Now now)
+{
+	const auto known = world.state().kube_nodes.find(node.name);
+	const std::string refused = core::newly_refused_features(
+		known == world.state().kube_nodes.end() ? nullptr : &known->second, node,
+		world.state().sync.plugin());
+	if (!refused.empty())
+		log_event(LogLevel::warning, "features in annotations left out",
+			{{"node", node.name}, {"features", refused}});
+	world.observe(core::NodeSeen{std::move(node)}, now);
+}
+
 KindRow nodes_row()
 {
 	return {.kind = Kind::nodes,
@@ -146,10 +159,7 @@ KindRow nodes_row()
 		.check_name = "nodes watch",
 		.is_listed_again = true,
 		.options = nodes_of,
-		.seen = tell(codec::node_from_json,
-			[](World &w, core::KubeNode node, Now now) {
-				w.observe(core::NodeSeen{std::move(node)}, now);
-			}),
+		.seen = tell(codec::node_from_json, node_seen),
 		.gone = tell(codec::node_from_json,
 			[](World &w, core::KubeNode node, Now now) {
 				w.observe(core::NodeGone{node.name}, now);

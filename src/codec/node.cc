@@ -3,6 +3,7 @@
 
 #include "src/codec/amounts.h"
 #include "src/codec/time.h"
+#include "src/core/policy/slinky_node.h"
 
 namespace slurmkube::codec
 {
@@ -71,6 +72,7 @@ Result<KubeNode> node_from_json(json_object *object)
 	node.unschedulable = get_bool(spec, "unschedulable");
 	node.internal_ip = first_internal_ip(get(status, "addresses"));
 	node.labels = get_strings(get(metadata, "labels"));
+	node.annotations = get_strings(get(metadata, "annotations"), core::is_of_slinky);
 	take_taints(node, get(spec, "taints"));
 	take_conditions(node, get(status, "conditions"));
 	const auto allocatable =

@@ -93,6 +93,10 @@ libcore_la_SOURCES = \
 	%D%/policy/label_features.cc \
 	%D%/policy/label_features.h \
 	%D%/policy/policy.h \
+	%D%/policy/slinky_node.cc \
+	%D%/policy/slinky_node.h \
+	%D%/reconcile/node_features.cc \
+	%D%/reconcile/node_features.h \
 	%D%/reconcile/node_sync.cc \
 	%D%/reconcile/node_sync.h \
 	%D%/reconcile/action.h \

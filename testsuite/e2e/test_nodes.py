@@ -72,6 +72,52 @@ def test_cordoned_node_is_drained_and_comes_back(bed):
     _state(bed, "node-0", "IDLE")
 
 
+def test_annotations_of_slinky(bed):
+    """The cordon's reason is the drain's; names become features of new node lines, and what Slurm
+    could misread is left out.
+    """
+    reason, partitions = (
+        "nodeset.slinky.slurm.net/node-cordon-reason",
+        "scheduler.slinky.slurm.net/external-node-partitions",
+    )
+    spec = "features.slinky.slurm.net/spec"
+    bed.plane.kubectl(
+        "annotate",
+        "node",
+        "node-0",
+        reason + "=GPU ECC error\nNodeName=x",
+        partitions + "=slurm-bridge,a State=DOWN,kube-beta",
+        spec + "=switch=s1",
+    )
+    _cordon(bed, "node-0")
+    _state(bed, "node-0", "IDLE", "DRAIN", reason=OURS + "cordoned: GPU ECC error?NodeName=x")
+    _cordon(bed, "node-0", False)
+    _state(bed, "node-0", "IDLE")
+    line = next(
+        one
+        for one in bed.agent.skube_text("nodes", "--slurm-conf").splitlines()
+        if one.startswith("NodeName=node-0 ")
+    )
+    equal(re.findall(r"Feature=(\S*)", line), ["kube,slurm-bridge,k8s/switch=s1"], line)
+    equal(re.findall(r"State=(\S*)", line), ["UNKNOWN"], line)
+    bed.slurm.run(
+        "scontrol", "update", "NodeName=node-0", "AvailableFeatures=" + "kube,k8s/switch=s1"
+    )
+    bed.kube.create(
+        pod(
+            "by-feature",
+            kwok={"run": "10ms"},
+            annotations={"slurm-kube.io/constraints": "k8s/switch=s1"},
+        )
+    )
+    equal(bed.kube.wait_phase("by-feature", "Succeeded")["spec"]["nodeName"], "node-0")
+    wait_no_live_jobs(bed, 60)
+    bed.slurm.run(
+        "scontrol", "update", "NodeName=node-0", "AvailableFeatures=kube", "ActiveFeatures=kube"
+    )
+    bed.plane.kubectl("annotate", "node", "node-0", reason + "-", partitions + "-", spec + "-")
+
+
 def test_cordon_spares_the_running_pod(bed):
     """The pod on the node ends in its own time, new ones go elsewhere."""
     pods = {f"spread-{i}": bed.kube.create(pod(f"spread-{i}", cpu=8)) for i in range(3)}

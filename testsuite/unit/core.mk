@@ -230,6 +230,11 @@ TESTS += testsuite/unit/test_label_features
 testsuite_unit_test_label_features_SOURCES = %D%/test_label_features.cc
 testsuite_unit_test_label_features_LDADD = libcheck.la libcore.la libbase.la
 
+check_PROGRAMS += testsuite/unit/test_slinky_node
+TESTS += testsuite/unit/test_slinky_node
+testsuite_unit_test_slinky_node_SOURCES = %D%/test_slinky_node.cc
+testsuite_unit_test_slinky_node_LDADD = libcheck.la libcore.la libbase.la
+
 check_PROGRAMS += testsuite/unit/test_option_bounds
 TESTS += testsuite/unit/test_option_bounds
 testsuite_unit_test_option_bounds_SOURCES = %D%/test_option_bounds.cc

@@ -2,6 +2,8 @@
 #include "src/core/model/latency.h"
 #include "src/core/model/names.h"
 #include "src/core/placement/occupancy.h"
+#include "src/core/policy/slinky_node.h"
+#include "src/core/reconcile/node_features.h"
 #include "src/core/reconcile/node_sync.h"
 #include "testsuite/unit/check.h"
 
@@ -112,6 +114,38 @@ void cordon_drains_and_uncordon_brings_back()
 	CHECK_EQUAL(decide(&k, &drained, plugin(22, 5)), "");
 	k.unschedulable = false;
 	CHECK_EQUAL(decide(&k, &drained, plugin(22, 5)), "undrain");
+}
+
+void a_cordon_may_have_a_reason()
+{
+	KubeNode k = kube();
+	k.annotations = {{k_cordon_reason, "GPU ECC error"}};
+	const SlurmNode idle = slurm(NodeBase::idle);
+	CHECK_EQUAL(decide(&k, &idle, plugin(22, 5)), "");
+	k.unschedulable = true;
+	CHECK_EQUAL(decide(&k, &idle, plugin(22, 5)), "drain slurm-kube: cordoned: GPU ECC error");
+	k.unschedulable = false;
+	const SlurmNode drained =
+		slurm(NodeBase::idle, true, "slurm-kube: cordoned: GPU ECC error");
+	CHECK_EQUAL(decide(&k, &drained, plugin(22, 5)), "undrain");
+}
+
+/* Features that an administrator has set stay, if no annotation names any. */
+void a_free_node_gets_the_features_of_its_annotations()
+{
+	KubeNode k = kube();
+	SlurmNode idle = slurm(NodeBase::idle);
+	const PluginHello hello = plugin(24, 11);
+	const NodeSpec spec = node_spec(k, policy(), hello);
+	idle.cpus = spec.cpus;
+	idle.memory_mib = spec.memory_mib;
+	idle.features = "kube,fast";
+	const NodeFacts facts{.kube = &k, .slurm = &idle, .plugin = &hello, .may_resize = true};
+	CHECK_EQUAL(decide(facts), "");
+	k.annotations = {{k_external_partitions, "gpu"}};
+	CHECK_EQUAL(decide(facts), "delete");
+	idle.features = "kube,gpu";
+	CHECK_EQUAL(decide(facts), "");
 }
 
 void what_people_set_stays()
@@ -291,6 +325,16 @@ void the_record_counts_whole_allocatable_cpus_and_points_at_the_sink()
 	PluginHello of_alpha = plugin(22, 5);
 	of_alpha.cluster_feature = "kube-alpha";
 	CHECK_EQUAL(node_spec(in_zone, p, of_alpha).features, "kube,kube-alpha,zone_a");
+	in_zone.annotations = {{k_external_partitions, "slurm-bridge,zone_a,kube-beta"},
+		{k_features_spec, "switch=s1"}};
+	CHECK_EQUAL(node_spec(in_zone, p, of_alpha).features,
+		"kube,kube-alpha,zone_a,slurm-bridge,k8s/switch=s1");
+	CHECK(node_line(node_spec(in_zone, p, of_alpha), "UNKNOWN").ok());
+	CHECK_EQUAL(newly_refused_features(nullptr, in_zone, of_alpha), "kube-beta");
+	CHECK_EQUAL(newly_refused_features(&in_zone, in_zone, of_alpha), "");
+	const KubeNode before = kube();
+	CHECK_EQUAL(newly_refused_features(&before, in_zone, of_alpha), "kube-beta");
+	CHECK_EQUAL(newly_refused_features(&in_zone, before, of_alpha), "");
 	p.cpu_unit = 100; /* in tenths: 7.91 CPUs less two whole ones */
 	CHECK_EQUAL(node_spec(kube(), p, plugin(22, 5)).cpus, 59U);
 	const NodeSpec native = node_spec(kube(), p, plugin(25, 11));
@@ -424,6 +468,8 @@ int main()
 		{
 			TEST(nodes_are_created_only_where_slurm_can),
 			TEST(cordon_drains_and_uncordon_brings_back),
+			TEST(a_cordon_may_have_a_reason),
+			TEST(a_free_node_gets_the_features_of_its_annotations),
 			TEST(what_people_set_stays),
 			TEST(what_people_drained_is_not_brought_down_but_to_end_its_jobs),
 			TEST(a_node_that_is_not_ready_is_drained_at_once_and_down_after_a_time),

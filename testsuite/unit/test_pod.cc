@@ -493,6 +493,7 @@ void every_field_of_a_node_is_read()
 {
 	const Json json =
 		parsed(R"({"metadata":{"name":"n1","uid":"u","labels":{"a":"b"},)"
+		       R"("annotations":{"features.slinky.slurm.net/spec":"x","other":"y"},)"
 		       R"("deletionTimestamp":"2026-11-21T03:08:57Z"},
 		"spec":{"unschedulable":true,"taints":[{"key":"k","value":"v",)"
 		       R"("effect":"NoSchedule"}]},
@@ -517,6 +518,7 @@ void every_field_of_a_node_is_read()
 		.pods = 110,
 		.extended = {{"nvidia.com/gpu", 8}}};
 	want.labels = {{"a", "b"}};
+	want.annotations = {{"features.slinky.slurm.net/spec", "x"}};
 	want.taints = {{"k", "v", "NoSchedule"}};
 	want.conditions = {{"KernelDeadlock", "DockerHung"}};
 	CHECK(*node == want);

@@ -46,6 +46,7 @@ struct KubeNode {
 	bool deleting = false;
 	Resources allocatable;
 	std::map<std::string, std::string> labels;
+	std::map<std::string, std::string> annotations; /* those of slinky_node.h only */
 	std::vector<Taint> taints;
 	std::vector<NodeCondition> conditions; /* without Ready */
 	bool operator==(const KubeNode &) const = default;

@@ -5,6 +5,8 @@
 
 #include "src/core/model/names.h"
 #include "src/core/placement/placement.h"
+#include "src/core/policy/slinky_node.h"
+#include "src/core/reconcile/node_features.h"
 
 #include <algorithm>
 
@@ -60,8 +62,10 @@ Wanted wanted_state(const NodeFacts &facts, const NodePolicy &policy)
 	}
 	if (node->deleting)
 		return {Wish::drain, "being deleted"};
-	if (node->unschedulable)
-		return {Wish::drain, "cordoned"};
+	if (node->unschedulable) {
+		const std::string reason = slinky_cordon_reason(node->annotations);
+		return {Wish::drain, "cordoned" + (reason.empty() ? "" : ": " + reason)};
+	}
 	for (const Taint &taint : node->taints) {
 		if (keeps_all_off(taint, facts, ignored_taints(policy)))
 			return {Wish::drain, "taint " + taint.key + ":" + taint.effect};
@@ -103,24 +107,6 @@ std::optional<NodeAction> down_change(const SlurmNode &node, const std::string &
 		: std::nullopt;
 }
 
-/* The feature names the cluster. An agent hears of such a node if kube.conf does not name the
- * clusters any more, or not yet. */
-bool is_of_another_cluster(
-	const SlurmNode &node, const PluginHello &plugin, const NodePolicy &policy)
-{
-	const std::string start =
-		(plugin.node_feature.empty() ? names::k_node_feature : plugin.node_feature) + "-";
-	std::string_view list = node.features;
-	while (!list.empty()) {
-		const std::size_t comma = std::min(list.find(','), list.size());
-		const std::string_view one = list.substr(0, comma);
-		if (one.starts_with(start) && one.substr(start.size()) != policy.cluster)
-			return true;
-		list.remove_prefix(std::min(comma + 1, list.size()));
-	}
-	return false;
-}
-
 /*
  * A lost label or a wrong selector must not end jobs. So the node is only drained, which is undone
  * when the node is back, and what runs there continues. Only a node that is certainly gone,
@@ -131,7 +117,7 @@ std::optional<NodeAction> absent_change(
 	const NodeFacts &facts, const NodePolicy &policy, bool may_delete)
 {
 	const SlurmNode &node = *facts.slurm;
-	if (is_of_another_cluster(node, *facts.plugin, policy))
+	if (is_of_another_cluster(node, *facts.plugin, policy.cluster))
 		return std::nullopt;
 	const bool is_out_of_service = node.drain || node.base == NodeBase::down;
 	const bool is_of_others = is_busy(node) && !facts.has_job;
@@ -249,11 +235,7 @@ NodeSpec node_spec(const KubeNode &node, const NodePolicy &policy, const PluginH
 	spec.memory_mib = std::max<std::uint64_t>(
 		memory > policy.reserve_memory_mib ? memory - policy.reserve_memory_mib : 0, 1);
 	spec.gres = gres_of_node(node, policy.gres);
-	spec.features = plugin.node_feature.empty() ? names::k_node_feature : plugin.node_feature;
-	if (!plugin.cluster_feature.empty())
-		spec.features += "," + plugin.cluster_feature;
-	if (const std::string more = features_of(node.labels, policy.features); !more.empty())
-		spec.features += "," + more;
+	spec.features = features_in_slurm(node, policy.features, plugin);
 	return spec;
 }
 
@@ -325,7 +307,8 @@ std::optional<NodeAction> reconcile_node(const NodeFacts &facts, const NodePolic
 		(!slurm.drain || is_ours(slurm));
 	const NodeSpec wanted = node_spec(*facts.kube, policy, *facts.plugin);
 	const bool is_other = differs(wanted, slurm) ||
-		(!policy.features.empty() && wanted.features != slurm.features);
+		(has_own_features(*facts.kube, policy.features) &&
+			wanted.features != slurm.features);
 	if (facts.kube->ready && creates && slurm.dynamic && facts.may_resize && is_free &&
 		is_other)
 		return DeleteNode{slurm.name};
