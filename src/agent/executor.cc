@@ -114,8 +114,20 @@ void Executor::log_submitted(const core::PodUid &pod, core::JobId job)
 			with(known.mapped(), {{"job", std::to_string(job.number)}}));
 }
 
+/* key: of the component that is submitted. Of a gang, its first pod speaks for all. */
+void Executor::tell_unused_class(const core::PodUid &key)
+{
+	const auto gang = world_.state().gangs.find(key);
+	const bool is_gang = gang != world_.state().gangs.end() && !gang->second.members.empty();
+	const core::Pod *pod =
+		world_.state().pod(is_gang ? gang->second.members.begin()->first : key);
+	if (pod && unused_classes_.is_news(*pod, world_.state().settings.policy))
+		kube_.tell(*pod, false, "Submitting", core::class_unused(pod->priority_class));
+}
+
 void Executor::submit(const core::PodUid &pod, const core::Submit &action)
 {
+	tell_unused_class(pod);
 	const LogFields whom = about(world_, pod, {});
 	submitting_[pod] =
 		with(whom, {{"partition", action.spec.partition}, {"as", action.spec.as_whom}});

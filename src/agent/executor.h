@@ -11,6 +11,7 @@
 
 #include "src/agent/sides.h"
 #include "src/base/log.h"
+#include "src/core/policy/priority_classes.h"
 
 #include <map>
 #include <utility>
@@ -58,6 +59,7 @@ class Executor
 	void want_round() const { callbacks_.want_round(); }
 	void log_submitted(const core::PodUid &pod, core::JobId job);
 	void submit(const core::PodUid &pod, const core::Submit &action);
+	void tell_unused_class(const core::PodUid &key);
 	void update(const core::PodUid &pod, const core::Update &action);
 	void complete(const core::PodUid &pod, core::JobId job, std::uint32_t wait_status,
 		bool for_absence);
@@ -80,6 +82,7 @@ class Executor
 	LastBinding last_binding_;
 	/* for each submission without an answer: what the log tells of it */
 	std::map<core::PodUid, LogFields> submitting_;
+	core::UnusedClasses unused_classes_;
 	bool cluster_asked_ = false;
 	std::string cluster_unknown_;
 };

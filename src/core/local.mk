@@ -97,6 +97,8 @@ libcore_la_SOURCES = \
 	%D%/policy/slinky_node.h \
 	%D%/reconcile/node_features.cc \
 	%D%/reconcile/node_features.h \
+	%D%/policy/priority_classes.cc \
+	%D%/policy/priority_classes.h \
 	%D%/reconcile/node_sync.cc \
 	%D%/reconcile/node_sync.h \
 	%D%/reconcile/action.h \

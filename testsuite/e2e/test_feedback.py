@@ -113,6 +113,49 @@ def test_who_ended_it_is_told(bed):
         )
 
 
+def _classes(bed):
+    """The PriorityClasses of the tests; one of them has a rule."""
+    for name in ("urgent", "gang", "mapped"):
+        bed.kube.request(
+            "POST",
+            "/apis/scheduling.k8s.io/v1/priorityclasses",
+            {"metadata": {"name": name}, "value": 1000},
+        )
+
+
+def test_a_priority_class_without_a_rule_is_told(bed):
+    """One event for each class, however many pods have it: those of Kubernetes too. A class with
+    a rule, and no class, make none.
+    """
+    _classes(bed)
+    reason = "SlurmPriorityClassUnused"
+    builtin = ["system-node-critical", "system-cluster-critical"]
+    for name in ("urgent", "mapped", *builtin):
+        fill(bed, name, 1, pods=3, spec={"priorityClassName": name})
+    bed.kube.create(
+        job("gang", 2, indexed=True, kwok={"run": "1h"}, spec={"priorityClassName": "gang"})
+    )
+    fill(bed, "none", 1)
+
+    def look():
+        seen = [e for e in bed.kube.list("Event") if e["reason"] == reason]
+        told = sorted((e["note"].split("'")[1], e["type"]) for e in seen)
+        equal(told, sorted((name, "Normal") for name in ("urgent", "gang", *builtin)))
+        return seen
+
+    seen = wait_for(look, "one event for each class without a rule")
+    for e in seen:
+        assert "'priority_classes' in slurmkubed.yaml" in e["note"], e["note"]
+        assert e["regarding"]["name"].startswith(e["note"].split("'")[1] + "-"), e["regarding"]
+    bed.kube.delete("Job", "gang")
+    for name in ("urgent", "mapped", *builtin):
+        for i in range(3):
+            bed.kube.delete("Pod", f"{name}-{i}")
+    bed.kube.delete("Pod", "none-0")
+    wait_no_live_jobs(bed)
+    look()
+
+
 def test_annotations_for_containers(bed):
     """A container's environment can use the annotations before it starts. This test checks that
     they are on the pod, test_kubelet that they arrive in the container.
@@ -484,7 +527,10 @@ if __name__ == "__main__":
                         "accounts": ["phys"],
                     }
                 ],
-                "settings": {"limits": {"condition_interval_seconds": 1}},
+                "settings": {
+                    "limits": {"condition_interval_seconds": 1},
+                    "priority_classes": [{"name": "mapped", "nice": 10}],
+                },
             },
         )
     )

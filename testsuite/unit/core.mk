@@ -235,6 +235,11 @@ TESTS += testsuite/unit/test_slinky_node
 testsuite_unit_test_slinky_node_SOURCES = %D%/test_slinky_node.cc
 testsuite_unit_test_slinky_node_LDADD = libcheck.la libcore.la libbase.la
 
+check_PROGRAMS += testsuite/unit/test_priority_classes
+TESTS += testsuite/unit/test_priority_classes
+testsuite_unit_test_priority_classes_SOURCES = %D%/test_priority_classes.cc
+testsuite_unit_test_priority_classes_LDADD = libcheck.la libcore.la libbase.la
+
 check_PROGRAMS += testsuite/unit/test_option_bounds
 TESTS += testsuite/unit/test_option_bounds
 testsuite_unit_test_option_bounds_SOURCES = %D%/test_option_bounds.cc

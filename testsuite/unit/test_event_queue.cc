@@ -57,6 +57,18 @@ void warnings_go_first()
 	CHECK_EQUAL(queue.next(k_second)->uid, "1");
 }
 
+/* A Deployment of 1000 pods that start at once: their bindings do not push the one event out. */
+void what_is_told_once_only_is_kept()
+{
+	EventQueue queue(k_limits);
+	queue.add(note(0, false, "text", "SlurmPriorityClassUnused"), k_second);
+	for (int i = 1; i < 1000; i++)
+		queue.add(note(i), k_second);
+	const auto kept = queue.next(100 * k_second);
+	CHECK(kept && kept->uid == "0");
+	CHECK(!queue.next(100 * k_second));
+}
+
 void what_is_said_twice_is_said_once()
 {
 	EventQueue queue(k_limits);
@@ -104,6 +116,7 @@ int main()
 		{
 			TEST(a_burst_goes_at_once_the_rest_by_the_clock),
 			TEST(warnings_go_first),
+			TEST(what_is_told_once_only_is_kept),
 			TEST(what_is_said_twice_is_said_once),
 			TEST(old_news_is_no_news),
 			TEST(the_queue_is_bounded_and_keeps_warnings),

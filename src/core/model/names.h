@@ -79,6 +79,8 @@ inline constexpr const char *k_waiting_reasons[] = {
 /* Reasons that only events have. Events use the reasons of conditions too. */
 inline constexpr char k_reason_bound[] = "SlurmBound";         /* allocated and bound */
 inline constexpr char k_reason_completed[] = "SlurmCompleted"; /* the pod ended, so its job did */
+/* no rule says what the pod's PriorityClass means in Slurm; told once per namespace and class */
+inline constexpr char k_reason_class_unused[] = "SlurmPriorityClassUnused";
 
 /* Reason of the condition DisruptionTarget=True, before a pod is deleted because Slurm ended its
  * job */

@@ -255,6 +255,16 @@ Condition completed(JobId job, std::uint32_t wait_status)
 	return {names::k_reason_completed, completion_text(job, wait_status)};
 }
 
+Condition class_unused(const std::string &priority_class)
+{
+	return {names::k_reason_class_unused,
+		"priorityClassName '" + priority_class +
+			"' has no effect: Slurm orders its queue by its own priorities and does "
+			"not know the class. An administrator can map it to a QOS or a nice value "
+			"with 'priority_classes' in slurmkubed.yaml. This is said once per "
+			"namespace"};
+}
+
 Condition not_started(const SlurmJob &job, const Pod &pod, std::int64_t seconds)
 {
 	std::string text = job_text(job) + " gave up: nothing of the pod ran on node " +

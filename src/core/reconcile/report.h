@@ -89,6 +89,8 @@ Condition gang_job_ended(const SlurmJob &job);
 /* Events. */
 Condition bound_to_node(const Bind &bind, std::uint32_t cpu_unit);
 Condition completed(JobId job, std::uint32_t wait_status);
+/* The administrator has no rule for the class. */
+Condition class_unused(const std::string &priority_class);
 
 /* A bound pod that has not started for that many seconds. */
 Condition not_started(const SlurmJob &job, const Pod &pod, std::int64_t seconds);

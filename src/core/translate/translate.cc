@@ -7,8 +7,7 @@
 #include "src/core/options/options.h"
 #include "src/core/options/timelimit.h"
 #include "src/core/options/values.h"
-
-#include <algorithm>
+#include "src/core/policy/priority_classes.h"
 
 namespace slurmkube::core
 {
@@ -83,10 +82,8 @@ JobSpec with_defaults(
 Status apply_priority_class(
 	const Pod &pod, const Policy &policy, const NamespaceRule &rule, JobSpec &spec)
 {
-	const auto &all = policy.priority_classes;
-	const auto found = std::find_if(all.begin(), all.end(),
-		[&](const PriorityClassRule &c) { return c.name == pod.priority_class; });
-	if (found == all.end() || pod.priority_class.empty())
+	const PriorityClassRule *found = rule_of_class(pod, policy);
+	if (!found)
 		return Ok{};
 	if (found->nice != 0)
 		spec.options.nice = found->nice;

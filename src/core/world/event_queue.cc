@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/world/event_queue.h"
 
+#include "src/core/model/names.h"
+
 #include <algorithm>
 #include <iterator>
 
@@ -15,6 +17,12 @@ constexpr std::int64_t k_second_us = 1'000'000;
 std::string key_of(const EventNote &note)
 {
 	return note.uid + (note.warning ? '!' : ' ') + note.reason;
+}
+
+/* Warnings, and what no later event would say again. */
+bool goes_first(const EventNote &note)
+{
+	return note.warning || note.reason == names::k_reason_class_unused;
 }
 
 } // namespace
@@ -38,12 +46,12 @@ void EventQueue::drop_old_news(std::int64_t now_us)
 	}
 }
 
-/* Drops the oldest event, and warnings only if there is no other. */
+/* Drops the oldest event, and one that goes first only if there is no other. */
 void EventQueue::make_room()
 {
-	if (warnings_.size() + news_.size() < limits_.queued_max)
+	if (urgent_.size() + news_.size() < limits_.queued_max)
 		return;
-	(void)take(news_.empty() ? warnings_ : news_);
+	(void)take(news_.empty() ? urgent_ : news_);
 	dropped_++;
 }
 
@@ -63,7 +71,7 @@ void EventQueue::add(EventNote note, std::int64_t now_us)
 		return;
 	}
 	make_room();
-	List &list = note.warning ? warnings_ : news_;
+	List &list = goes_first(note) ? urgent_ : news_;
 	list.push_back({std::move(note), now_us});
 	known_.emplace(std::move(key), std::prev(list.end()));
 }
@@ -76,7 +84,7 @@ std::optional<EventNote> EventQueue::next(std::int64_t now_us)
 		return std::nullopt;
 	tokens_--;
 	written_++;
-	return take(warnings_.empty() ? news_ : warnings_);
+	return take(urgent_.empty() ? news_ : urgent_);
 }
 
 } // namespace slurmkube::core

@@ -3,9 +3,10 @@
  * event_queue.h - which events about pods are written, and when. Events are the least important of
  * all writes of the agent.
  *
- * Pure. The queue is bounded. Warnings go first, other events are dropped when they are old, and an
- * event replaces a waiting one for the same pod and reason. A token bucket limits the rate, so that
- * 10,000 pods that start at once do not overload the API server.
+ * Pure. The queue is bounded. Warnings go first, and so do events that are told once only. Other
+ * events are dropped when they are old, and an event replaces a waiting one for the same pod and
+ * reason. A token bucket limits the rate, so that 10,000 pods that start at once do not overload
+ * the API server.
  */
 #ifndef SLURMKUBE_CORE_WORLD_EVENT_QUEUE_H
 #define SLURMKUBE_CORE_WORLD_EVENT_QUEUE_H
@@ -31,7 +32,7 @@ struct EventLimits {
 	std::size_t queued_max = 500;
 	std::int64_t per_second = 10;
 	std::int64_t burst = 50;
-	/* after this time, an event that is not a warning is dropped */
+	/* after this time, an event that goes last is dropped */
 	std::int64_t news_us = 30'000'000;
 };
 
@@ -45,7 +46,7 @@ class EventQueue
 	/* The event to write; nullopt: nothing is to be written at present. */
 	std::optional<EventNote> next(std::int64_t now_us);
 
-	[[nodiscard]] bool empty() const { return warnings_.empty() && news_.empty(); }
+	[[nodiscard]] bool empty() const { return urgent_.empty() && news_.empty(); }
 	[[nodiscard]] std::uint64_t written() const { return written_; }
 	[[nodiscard]] std::uint64_t dropped() const { return dropped_; }
 
@@ -62,7 +63,7 @@ class EventQueue
 	void drop_old_news(std::int64_t now_us);
 
 	const EventLimits limits_;
-	List warnings_, news_;
+	List urgent_, news_;
 	/* entries of both lists, by key_of() */
 	std::unordered_map<std::string, List::iterator> known_;
 	std::int64_t tokens_, filled_us_ = 0;

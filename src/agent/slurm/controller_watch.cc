@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/agent/slurm/controller_watch.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+#include <sstream>
+
+namespace slurmkube::slurm
+{
+
+namespace
+{
+
+constexpr int k_state_field = 3, k_start_field = 22; /* proc_pid_stat(5) */
+
+std::string host_name()
+{
+	std::array<char, 256> name{};
+	return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : std::string();
+}
+
+} // namespace
+
+bool is_alive_here(const core::PluginHello &hello)
+{
+	if (hello.pid <= 0 || hello.process_start == 0 || hello.host != host_name())
+		return false;
+	std::ifstream file("/proc/" + std::to_string(hello.pid) + "/stat");
+	std::string line;
+	std::getline(file, line);
+	/* the program's name, field 2, may contain blanks and ends with the last ')' */
+	const std::size_t name_end = line.rfind(')');
+	if (name_end == std::string::npos)
+		return false;
+	std::istringstream words(line.substr(name_end + 1));
+	std::string word, state;
+	for (int field = k_state_field; field <= k_start_field && words >> word; field++)
+		state = field == k_state_field ? word : state;
+	return state != "Z" && state != "X" && word == std::to_string(hello.process_start);
+}
+
+void ControllerWatch::link_opened(const core::PluginHello &hello)
+{
+	const std::lock_guard lock(mutex_);
+	if (term_ == 0 || !hello.is_of_same_process(hello_) || hello.host != hello_.host)
+		term_++;
+	hello_ = hello;
+	is_open_ = true;
+}
+
+void ControllerWatch::link_closed()
+{
+	const std::lock_guard lock(mutex_);
+	is_open_ = false;
+}
+
+std::uint64_t ControllerWatch::term() const
+{
+	const std::lock_guard lock(mutex_);
+	return term_;
+}
+
+bool ControllerWatch::is_certain(std::uint64_t term) const
+{
+	core::PluginHello hello;
+	{
+		const std::lock_guard lock(mutex_);
+		if (term_ == 0)
+			return true;
+		if (term != term_ || !is_open_)
+			return false;
+		hello = hello_;
+	}
+	return is_alive_here(hello);
+}
+
+} // namespace slurmkube::slurm
