@@ -54,7 +54,8 @@ core::NodePolicy node_policy_of(const Config &config)
 		.tolerated_taints = config.nodes.tolerated_taints,
 		.names = config.nodes.names,
 		.cluster = config.cluster,
-		.drain_conditions = config.nodes.drain_conditions};
+		.drain_conditions = config.nodes.drain_conditions,
+		.report_drains = config.nodes.report_drains};
 }
 
 } // namespace
@@ -290,7 +291,7 @@ void App::look_at_partitions()
 
 void App::look(Look::Done done)
 {
-	look_.begin(external_nodes(), std::move(done));
+	look_.begin(external_nodes(), config_.nodes.report_drains, std::move(done));
 }
 
 std::set<std::string> App::external_nodes() const

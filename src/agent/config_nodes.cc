@@ -118,6 +118,20 @@ void read_features(Reader &reader, const Yaml &value, NodesConfig &out)
 	}
 }
 
+/* The agent would drain each node whose drain it reports, and never undo it. */
+void read_drain_conditions(Reader &reader, const Yaml &value, NodesConfig &out)
+{
+	if (!reader.text_list(value, k_name_characters, "a condition's type, as in KernelDeadlock",
+		    out.drain_conditions))
+		return;
+	if (std::ranges::find(out.drain_conditions, names::k_condition_drain) !=
+		out.drain_conditions.end())
+		reader.fail(value,
+			"'" + std::string(names::k_condition_drain) +
+				"' is the condition that the agent itself writes "
+				"(nodes.report_drains): remove it from the list");
+}
+
 constexpr Key<NodesConfig> k_nodes_keys[] = {
 	{"selector", read_selector},
 	{"manage",
@@ -144,10 +158,10 @@ constexpr Key<NodesConfig> k_nodes_keys[] = {
 			(void)r.number(v, 0, 1'000'000'000, out.reserve_memory_mib);
 		}},
 	{"features", read_features},
-	{"drain_conditions",
+	{"drain_conditions", read_drain_conditions},
+	{"report_drains",
 		[](Reader &r, const Yaml &v, NodesConfig &out) {
-			(void)r.text_list(v, k_name_characters,
-				"a condition's type, as in KernelDeadlock", out.drain_conditions);
+			(void)r.boolean(v, out.report_drains);
 		}},
 	{"tolerated_taints",
 		[](Reader &r, const Yaml &v, NodesConfig &out) {

@@ -236,6 +236,25 @@ void Executor::ask_for_cluster()
 	});
 }
 
+/* Each node would have the same error at each interval, so it is told once. */
+void Executor::report_drain(const core::ReportDrain &action)
+{
+	auto done = [this, name = action.name, condition = action.condition](const Status &answer) {
+		if (answer) {
+			log_info("condition SlurmDrain set node=%s status=%s reason=%s",
+				name.c_str(), condition.status.c_str(), condition.reason.c_str());
+			drain_reports_fail_ = false;
+		} else if (!std::exchange(drain_reports_fail_, true)) {
+			log_error("%s; nodes.report_drains needs the right to patch nodes/status: "
+				  "see the line rights of 'skube check'; it is tried again",
+				answer.error().what.c_str());
+		}
+		world_.answer(core::DrainReportAnswered{name, answer}, now());
+		want_round();
+	};
+	kube_.report_drain(action, action.changes_status ? now().wall_s : 0, std::move(done));
+}
+
 void Executor::carry_out(const core::NodeAction &action)
 {
 	const auto answered = [this](const char *what, std::string name) {
@@ -262,6 +281,7 @@ void Executor::carry_out(const core::NodeAction &action)
 				   slurm_.set_node_state(
 					   a, answered("node state changed in Slurm", a.name));
 			   },
+			   [&](const core::ReportDrain &a) { report_drain(a); },
 		   },
 		action);
 }

@@ -63,6 +63,7 @@ class Executor
 	void update(const core::PodUid &pod, const core::Update &action);
 	void complete(const core::PodUid &pod, core::JobId job, std::uint32_t wait_status,
 		bool for_absence);
+	void report_drain(const core::ReportDrain &action);
 	/* executor_pods.cc */
 	[[nodiscard]] kube::BindPod binding_of(
 		const core::Pod &pod, const core::Bind &action) const;
@@ -85,6 +86,7 @@ class Executor
 	core::UnusedClasses unused_classes_;
 	bool cluster_asked_ = false;
 	std::string cluster_unknown_;
+	bool drain_reports_fail_ = false; /* and the log has told so */
 };
 
 /* "namespace/name" of the pod or gang for the log; the uid if it is unknown. */

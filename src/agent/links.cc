@@ -21,6 +21,11 @@ void ApiServer::set_conditions(const kube::SetConditions &write, Done done)
 	kube::set_conditions(client_, write, std::move(done));
 }
 
+void ApiServer::report_drain(const core::ReportDrain &what, std::int64_t transition_time, Done done)
+{
+	kube::set_drain_condition(client_, what, transition_time, std::move(done));
+}
+
 void ApiServer::remove(const DeletePod &what, Done done)
 {
 	kube::delete_pod(

@@ -24,6 +24,8 @@ class ApiServer final : public KubeSide
 
 	void bind(kube::BindPod bind, Done done) override;
 	void set_conditions(const kube::SetConditions &write, Done done) override;
+	void report_drain(
+		const core::ReportDrain &what, std::int64_t transition_time, Done done) override;
 	void remove(const DeletePod &what, Done done) override;
 	void provide(const core::ClaimStep &step, Done done) override;
 	void tell(const core::Pod &pod, bool warning, const char *action,

@@ -42,6 +42,9 @@ class KubeSide
 
 	virtual void bind(kube::BindPod bind, Done done) = 0;
 	virtual void set_conditions(const kube::SetConditions &write, Done done) = 0;
+	/* transition_time 0: the condition keeps its own. */
+	virtual void report_drain(
+		const core::ReportDrain &what, std::int64_t transition_time, Done done) = 0;
 	virtual void remove(const DeletePod &what, Done done) = 0;
 	virtual void provide(const core::ClaimStep &step, Done done) = 0;
 	/* Only queues the event; failures are not reported. */

@@ -111,6 +111,26 @@ std::string conditions_patch(std::string_view uid, const std::vector<PodConditio
 	return to_text(body.get());
 }
 
+std::string drain_condition_patch(
+	std::string_view uid, const core::DrainCondition &condition, std::int64_t transition_time)
+{
+	Json object = new_object();
+	put(object.get(), "type", names::k_condition_drain);
+	put(object.get(), "status", condition.status);
+	put(object.get(), "reason", condition.reason);
+	put(object.get(), "message", condition.message);
+	if (transition_time != 0)
+		put(object.get(), "lastTransitionTime", format_time(transition_time));
+	Json list = new_array();
+	append(list.get(), std::move(object));
+	Json status = new_object();
+	put(status.get(), "conditions", std::move(list));
+	Json body = new_object();
+	put(body.get(), "metadata", uid_only(uid));
+	put(body.get(), "status", std::move(status));
+	return to_text(body.get());
+}
+
 std::string delete_options(std::string_view uid, std::optional<std::int64_t> grace_seconds)
 {
 	Json body = new_object();

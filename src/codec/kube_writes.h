@@ -8,6 +8,7 @@
 #ifndef SLURMKUBE_CODEC_KUBE_WRITES_H
 #define SLURMKUBE_CODEC_KUBE_WRITES_H
 
+#include "src/core/model/node.h"
 #include "src/core/placement/claims.h"
 
 #include <cstdint>
@@ -41,6 +42,10 @@ struct PodCondition {
 /* resource_version: the write fails if the pod has another one; empty: no such precondition. */
 std::string conditions_patch(std::string_view uid, const std::vector<PodCondition> &conditions,
 	std::string_view resource_version = {});
+
+/* The same on nodes/status, for the condition SlurmDrain; transition_time as in PodCondition. */
+std::string drain_condition_patch(
+	std::string_view uid, const core::DrainCondition &condition, std::int64_t transition_time);
 
 /* Body of a DELETE. nullopt: the pod's own terminationGracePeriodSeconds applies. */
 std::string delete_options(std::string_view uid, std::optional<std::int64_t> grace_seconds);

@@ -3,6 +3,7 @@
 
 #include "src/codec/amounts.h"
 #include "src/codec/time.h"
+#include "src/core/model/names.h"
 #include "src/core/policy/slinky_node.h"
 
 namespace slurmkube::codec
@@ -41,19 +42,22 @@ void take_ready(KubeNode &node, json_object *condition)
 	node.ready_since = since ? *since : 0;
 }
 
-/* The messages are left out: they change while the condition stays. */
+/* The messages of others are left out: they change while the condition stays. */
 void take_conditions(KubeNode &node, json_object *conditions)
 {
 	constexpr std::size_t k_conditions_max = 64;
 	node.not_ready_reason = "NeverReported"; /* while no kubelet has written the condition */
 	for (std::size_t i = 0; i < array_size(conditions); i++) {
 		json_object *condition = array_at(conditions, i);
-		if (get_string(condition, "type") == "Ready")
+		const std::string type = get_string(condition, "type");
+		if (type == "Ready")
 			take_ready(node, condition);
+		else if (type == names::k_condition_drain)
+			node.slurm_drain = {get_string(condition, "status"),
+				get_string(condition, "reason"), get_string(condition, "message")};
 		else if (get_string(condition, "status") == "True" &&
 			node.conditions.size() < k_conditions_max)
-			node.conditions.push_back(
-				{get_string(condition, "type"), get_string(condition, "reason")});
+			node.conditions.push_back({type, get_string(condition, "reason")});
 	}
 }
 

@@ -99,6 +99,8 @@ libcore_la_SOURCES = \
 	%D%/reconcile/node_features.h \
 	%D%/policy/priority_classes.cc \
 	%D%/policy/priority_classes.h \
+	%D%/reconcile/drain_report.cc \
+	%D%/reconcile/drain_report.h \
 	%D%/reconcile/node_sync.cc \
 	%D%/reconcile/node_sync.h \
 	%D%/reconcile/action.h \
@@ -168,6 +170,8 @@ libcore_la_SOURCES = \
 	%D%/world/job_facts.cc \
 	%D%/world/node_filter.cc \
 	%D%/world/node_filter.h \
+	%D%/world/drain_reports.cc \
+	%D%/world/drain_reports.h \
 	%D%/world/node_planner.cc \
 	%D%/world/node_planner.h \
 	%D%/world/members.cc \

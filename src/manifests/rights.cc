@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/manifests/rights.h"
 
+#include <span>
 #include <string_view>
 
 namespace slurmkube::manifests
@@ -49,6 +50,9 @@ constexpr NeededRight k_rights[] = {
 	{"create", "authorization.k8s.io", "selfsubjectaccessreviews",
 		"skube check asks which of these rights it has"},
 };
+
+constexpr NeededRight k_report_drains{
+	"patch", "", "nodes/status", "the condition SlurmDrain (nodes.report_drains)"};
 
 constexpr char k_head[] = R"(# SPDX-License-Identifier: GPL-2.0-or-later
 #
@@ -136,15 +140,19 @@ std::string rule_text(std::span<const NeededRight> rows)
 
 } // namespace
 
-std::span<const NeededRight> needed_rights()
+std::vector<NeededRight> needed_rights(bool report_drains)
 {
-	return k_rights;
+	std::vector<NeededRight> all(std::begin(k_rights), std::end(k_rights));
+	if (report_drains)
+		all.push_back(k_report_drains);
+	return all;
 }
 
 std::string rights(const Site &site)
 {
 	std::string text = k_accounts;
-	const std::span<const NeededRight> all = k_rights;
+	const std::vector<NeededRight> rows = needed_rights(site.report_drains);
+	const std::span<const NeededRight> all = rows;
 	for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
 		while (end < all.size() && is_same_resource(all[begin], all[end]))
 			end++;

@@ -12,8 +12,8 @@
 
 #include "src/manifests/site.h"
 
-#include <span>
 #include <string>
+#include <vector>
 
 namespace slurmkube::manifests
 {
@@ -25,8 +25,9 @@ struct NeededRight {
 	const char *why;
 };
 
-/* Rows of the same resource are adjacent. */
-std::span<const NeededRight> needed_rights();
+/* Rows of the same resource are adjacent. report_drains: nodes.report_drains of slurmkubed.yaml is
+ * true. */
+std::vector<NeededRight> needed_rights(bool report_drains);
 
 /* Namespace, ServiceAccount, the roles and their bindings, as YAML. */
 std::string rights(const Site &site);

@@ -20,6 +20,7 @@ struct Site {
 	/* the agent's service account */
 	std::string account_namespace = names::k_agent_namespace;
 	std::string account = names::k_agent_account;
+	bool report_drains = false; /* nodes.report_drains */
 };
 
 /* invalid: a name that the texts cannot take, because they do not escape it. */

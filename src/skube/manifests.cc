@@ -17,7 +17,8 @@ Error needs_names(const Error &error)
 {
 	return Error{error.code,
 		error.what +
-			"; its scheduler_name and scheduler_aliases are needed: correct the file, "
+			"; its scheduler_name, scheduler_aliases and nodes.report_drains are "
+			"needed: correct the file, "
 			"or name another with --config"};
 }
 
@@ -33,8 +34,12 @@ Status take_names(const std::string &given, manifests::Site &site)
 	const auto aliases = config_list(file, "scheduler_aliases");
 	if (!aliases)
 		return needs_names(aliases.error());
+	const auto report_drains = config_value(file, "nodes.report_drains");
+	if (!report_drains)
+		return needs_names(report_drains.error());
 	if (!name->empty())
 		site.scheduler_name = *name;
+	site.report_drains = *report_drains == "true";
 	site.scheduler_aliases = *aliases;
 	return Ok{};
 }

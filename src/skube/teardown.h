@@ -38,6 +38,7 @@ struct Leftovers {
 	/* nodes with label; nodes with the taint, and namespaces with the label,
 	 * slurm-kube.io/managed */
 	Words labelled_nodes, tainted_nodes, namespaces;
+	Words reported_nodes; /* nodes with the condition SlurmDrain */
 	/* "clusterrole/slurm-kube" and the like; the namespace comes last */
 	Words roles;
 	/* partitions of external nodes only in which jobs may still start */

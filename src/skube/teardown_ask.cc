@@ -95,13 +95,15 @@ void ask_labels(Asker &ask, Leftovers &left)
 	const Words rows = ask.lines(joined(left.kubectl,
 		{"get", "nodes", "--output",
 			"jsonpath={range .items[*]}{.metadata.name} "
-			"{.spec.taints[*].key}{\"\\n\"}{end}"}));
+			"{.spec.taints[*].key} {.status.conditions[*].type}{\"\\n\"}{end}"}));
 	for (const std::string &row : rows) {
 		std::istringstream words(row);
 		std::string name, key;
 		for (words >> name; words >> key;) {
 			if (key == names::k_managed_label)
 				left.tainted_nodes.push_back(name);
+			if (key == names::k_condition_drain)
+				left.reported_nodes.push_back(name);
 		}
 	}
 }

@@ -177,6 +177,15 @@ std::string key_of(const std::string &label)
 	return label.substr(0, label.find('='));
 }
 
+/* By kubectl patch --subresource, which kubectl 1.24 and later have. */
+std::vector<Words> without_condition(const Leftovers &left)
+{
+	const std::string patch = R"({"status":{"conditions":[{"type":")" +
+		std::string(names::k_condition_drain) + R"(","$patch":"delete"}]}})";
+	return one_each(kubectl(left, {"patch"}), "node/", left.reported_nodes,
+		{"--subresource=status", "--type=strategic", "--patch", patch});
+}
+
 /* Done after the agent has stopped, because it takes a node without the label for lost. */
 void plan_kubernetes(const Leftovers &left, std::vector<Step> &plan)
 {
@@ -198,6 +207,7 @@ void plan_kubernetes(const Leftovers &left, std::vector<Step> &plan)
 		{"Remove the taint from nodes",
 			commands_of(kubectl(left, {"taint", "node"}), left.tainted_nodes,
 				{std::string(names::k_managed_label) + "-"})});
+	add(plan, {"Remove the condition SlurmDrain from nodes", without_condition(left)});
 	add(plan,
 		{"Remove the label from namespaces",
 			commands_of(kubectl(left, {"label", "namespace"}), left.namespaces,

@@ -75,13 +75,16 @@ def test_the_default_template_is_what_skube_prints(bed):
 
 def test_values_have_the_effect_of_the_options(bed):
     """The same names in values.yaml and for skube give the same objects."""
-    (bed.dir / "hpc.yaml").write_text("scheduler_name: hpc\nscheduler_aliases: [old, older]\n")
+    (bed.dir / "hpc.yaml").write_text(
+        "scheduler_name: hpc\nscheduler_aliases: [old, older]\nnodes: {report_drains: true}\n"
+    )
     words = ("--config", bed.dir / "hpc.yaml", "--account", "42/agent", "--only", ALL_PARTS)
     values = {
         "schedulerName": "hpc",
         "schedulerAliases": ["old", "older"],
         "account": {"namespace": "42", "name": "agent"},
         "policies": {"schedulerName": True},
+        "reportDrains": True,
     }
     equal(
         by_name(_template(bed, values)),

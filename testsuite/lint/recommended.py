@@ -64,6 +64,11 @@ TESTED = [
     (r"sacctmgr add user \S+ account=\S+", "testsuite/e2e/test_identity.py", "sacctmgr add user"),
     (r"sacctmgr modify user \S+ set qos\+=\S+", "testsuite/e2e/test_identity.py", "qos+="),
     (r"kubectl cordon", "testsuite/e2e/test_nodes.py", '"cordon"'),
+    (
+        r"kubectl patch node NODE --subresource=status .*SlurmDrain.*",
+        "testsuite/e2e/test_node_drains.py",
+        "_remove_by_hand(",
+    ),
     (r"kubectl label node\b.*", "testsuite/e2e/test_nodes.py", '"slurm-kube.io/managed": "true"'),
     (r"kubectl taint node\b.*", "testsuite/e2e/test_nodes.py", '"taint", "node"'),
     (r"kubectl label namespace .*", "testsuite/e2e/test_policies.py", "managed"),

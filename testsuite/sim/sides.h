@@ -56,6 +56,8 @@ class ModelKube final : public agent::KubeSide
 
 	void bind(kube::BindPod bind, agent::Done done) override;
 	void set_conditions(const kube::SetConditions &write, agent::Done done) override;
+	/* nodes.report_drains is off */
+	void report_drain(const core::ReportDrain &, std::int64_t, agent::Done) override {}
 	void remove(const agent::DeletePod &what, agent::Done done) override;
 	void provide(const core::ClaimStep &step, agent::Done done) override;
 	void tell(const core::Pod &, bool, const char *, const core::Condition &) override {}

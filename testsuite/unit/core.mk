@@ -245,6 +245,14 @@ TESTS += testsuite/unit/test_option_bounds
 testsuite_unit_test_option_bounds_SOURCES = %D%/test_option_bounds.cc
 testsuite_unit_test_option_bounds_LDADD = libcheck.la libcore.la libbase.la
 
+check_PROGRAMS += testsuite/unit/test_drain_report
+TESTS += testsuite/unit/test_drain_report
+testsuite_unit_test_drain_report_SOURCES = \
+	%D%/test_drain_report.cc \
+	%D%/world_facts.h \
+	%D%/world_stage.h
+testsuite_unit_test_drain_report_LDADD = libcheck.la libcore.la libbase.la
+
 check_PROGRAMS += testsuite/unit/test_world_nodes
 TESTS += testsuite/unit/test_world_nodes
 testsuite_unit_test_world_nodes_SOURCES = \

@@ -71,6 +71,7 @@ nodes:
   reserve_memory_mib: 512
   tolerated_taints: [example.com/gpu, other]
   drain_conditions: [GpuLost]
+  report_drains: true
 identity:
   min_uid: 500
   rules:
@@ -133,7 +134,8 @@ void every_key_is_read()
 		.features = {{"topology.kubernetes.io/zone", ""}, {"disk", "d_"}},
 		.tolerated_taints = {"example.com/gpu", "other"},
 		.names = {"alpha-"},
-		.drain_conditions = {"GpuLost"}};
+		.drain_conditions = {"GpuLost"},
+		.report_drains = true};
 	using Op = core::LabelRequirement::Op;
 	core::NamespaceRule physics{.name_space = "physics",
 		.user_id = 4000001,
@@ -241,6 +243,11 @@ void wrong_values_are_refused()
 		{"nodes: {drain_conditions: [a/b]}",
 			"f:1: nodes.drain_conditions: 'a/b' is not a condition's type, as in "
 			"KernelDeadlock"},
+		{"nodes: {drain_conditions: [KernelDeadlock, SlurmDrain]}",
+			"f:1: nodes.drain_conditions: 'SlurmDrain' is the condition that the agent "
+			"itself writes (nodes.report_drains): remove it from the list"},
+		{"nodes: {report_drains: yes}",
+			"f:1: nodes.report_drains: 'yes' is neither true nor false"},
 		{"nodes: {tolerated_taints: x}",
 			"f:1: nodes.tolerated_taints: must be a list, as in [one, two]"},
 		{"nodes: {tolerated_taints: [a b]}",

@@ -51,6 +51,17 @@ void a_conditions_patch_has_the_uid_and_every_condition()
 }
 
 /* resourceVersion is a precondition, so that another client's write in between is not lost. */
+void a_drain_condition_keeps_its_time_unless_its_status_changes()
+{
+	const core::DrainCondition condition{"True", "Drained", "bad \"disk\""};
+	const std::string head = R"({"metadata":{"uid":"u"},"status":{"conditions":[{)"
+				 R"("type":"SlurmDrain","status":"True","reason":"Drained",)"
+				 R"("message":"bad \"disk\"")";
+	CHECK_EQUAL(drain_condition_patch("u", condition, 0), head + "}]}}");
+	CHECK_EQUAL(drain_condition_patch("u", condition, 1795230537),
+		head + R"(,"lastTransitionTime":"2026-11-21T03:08:57Z"}]}})");
+}
+
 void a_claim_gets_a_volume_or_a_node()
 {
 	CHECK_EQUAL(claim_ref_patch({.claim = {"lab", "c"},
@@ -122,6 +133,7 @@ int main()
 		{
 			TEST(a_binding_carries_uid_annotations_and_labels),
 			TEST(a_conditions_patch_has_the_uid_and_every_condition),
+			TEST(a_drain_condition_keeps_its_time_unless_its_status_changes),
 			TEST(a_claim_gets_a_volume_or_a_node),
 			TEST(delete_options_name_the_uid_and_grace_only_when_given),
 			TEST(an_event_keeps_the_servers_limits),

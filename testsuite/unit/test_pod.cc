@@ -502,7 +502,9 @@ void every_field_of_a_node_is_read()
 		"allocatable":{"cpu":"3920m","memory":"1000.9","pods":"110","nvidia.com/gpu":"8"},
 		"conditions":[{"type":"MemoryPressure","status":"False"},)"
 		       R"({"type":"KernelDeadlock","status":"True","reason":"DockerHung",)"
-		       R"("message":"task docker:20744 blocked"},{"type":"Ready",)"
+		       R"("message":"task docker:20744 blocked"},{"type":"SlurmDrain",)"
+		       R"("status":"True","reason":"Drained","message":"bad disk"},)"
+		       R"({"type":"Ready",)"
 		       R"("status":"True","reason":"KubeletReady",)"
 		       R"("lastTransitionTime":"2026-11-21T03:08:57Z"}]}})");
 	auto node = node_from_json(json.get());
@@ -521,6 +523,7 @@ void every_field_of_a_node_is_read()
 	want.annotations = {{"features.slinky.slurm.net/spec", "x"}};
 	want.taints = {{"k", "v", "NoSchedule"}};
 	want.conditions = {{"KernelDeadlock", "DockerHung"}};
+	want.slurm_drain = {"True", "Drained", "bad disk"};
 	CHECK(*node == want);
 }
 

@@ -126,6 +126,22 @@ void set_conditions(Client &client, const SetConditions &write, Done done)
 		});
 }
 
+void set_drain_condition(
+	Client &client, const core::ReportDrain &what, std::int64_t transition_time, Done done)
+{
+	Request request = write_request(Method::patch,
+		"/api/v1/nodes/" + escape_query(what.name) + "/status" + k_field_manager,
+		codec::drain_condition_patch(what.uid, what.condition, transition_time),
+		k_strategic_merge_patch);
+	request.can_wait = true;
+	client.send(std::move(request),
+		[name = what.name, done = std::move(done)](const Result<Response> &answer) {
+			done(answer ? Status(Ok{})
+				    : Status(in_context("set condition SlurmDrain of node " + name,
+					      answer.error())));
+		});
+}
+
 void provide(Client &client, const core::ClaimStep &step, Done done)
 {
 	std::string path, body;

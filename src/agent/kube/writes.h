@@ -14,6 +14,7 @@
 #include "src/core/model/node.h"
 #include "src/core/model/owner.h"
 #include "src/core/model/pod.h"
+#include "src/core/reconcile/node_sync.h"
 
 #include <cstdint>
 #include <functional>
@@ -41,6 +42,11 @@ void delete_pod(Client &client, const std::string &name_space, const std::string
 /* not_found: the pod is gone, or another pod has the name. conflict: resource_version is given, and
  * the pod has changed since. */
 void set_conditions(Client &client, const SetConditions &write, Done done);
+
+/* The condition SlurmDrain of a node. transition_time 0: the condition keeps its own. conflict:
+ * another node has the name. */
+void set_drain_condition(
+	Client &client, const core::ReportDrain &what, std::int64_t transition_time, Done done);
 
 /* Takes the step for a claim that waits for its first pod. conflict: the volume or the claim has
  * changed since. */
@@ -85,8 +91,10 @@ struct Right {
 	std::string verb, resource; /* "create", "pods/binding" or "events.events.k8s.io" */
 	bool allowed = false;
 };
-/* Asks the server for each right that the agent needs, in all namespaces. */
-void self_check(Client &client, std::function<void(Result<std::vector<Right>>)> done);
+/* Asks the server for each right that the agent needs, in all namespaces. report_drains: as in
+ * manifests::needed_rights(). */
+void self_check(
+	Client &client, bool report_drains, std::function<void(Result<std::vector<Right>>)> done);
 
 } // namespace slurmkube::kube
 

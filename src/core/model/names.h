@@ -92,6 +92,9 @@ inline constexpr char k_reason_job_ended[] = "SlurmJobEnded";
 inline constexpr char k_condition_start_limit[] = "slurm-kube.io/StartLimit";
 inline constexpr char k_reason_start_limit[] = "SlurmStartLimit";
 
+/* Condition of a node: whether Slurm has taken it out of service, and why. */
+inline constexpr char k_condition_drain[] = "SlurmDrain";
+
 /* Slurm */
 /* marks external nodes; kube.conf may set another feature */
 inline constexpr char k_node_feature[] = "kube";

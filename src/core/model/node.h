@@ -26,6 +26,13 @@ struct NodeCondition {
 	auto operator<=>(const NodeCondition &) const = default;
 };
 
+/* The node's condition SlurmDrain, which the agent itself writes (reconcile/drain_report.h). It
+ * drains no node. */
+struct DrainCondition {
+	std::string status, reason, message;
+	auto operator<=>(const DrainCondition &) const = default;
+};
+
 /* Problems that node-problem-detector reports as conditions with its own defaults, and that only a
  * reboot or a repair ends. */
 inline std::vector<std::string> default_drain_conditions()
@@ -48,7 +55,8 @@ struct KubeNode {
 	std::map<std::string, std::string> labels;
 	std::map<std::string, std::string> annotations; /* those of slinky_node.h only */
 	std::vector<Taint> taints;
-	std::vector<NodeCondition> conditions; /* without Ready */
+	std::vector<NodeCondition> conditions; /* without Ready and SlurmDrain */
+	std::optional<DrainCondition> slurm_drain;
 	bool operator==(const KubeNode &) const = default;
 };
 

@@ -42,6 +42,8 @@ struct NodePolicy {
 	std::string cluster = {}; /* name of this Kubernetes cluster */
 	/* Conditions that drain a node while their status is True. */
 	std::vector<std::string> drain_conditions = default_drain_conditions();
+	/* Write the condition SlurmDrain on nodes. */
+	bool report_drains = false;
 };
 
 struct NodeFacts {
@@ -77,7 +79,13 @@ struct SetNodeState {
 	NodeStateChange change = NodeStateChange::drain;
 	std::string reason; /* empty: the node keeps its reason */
 };
-using NodeAction = std::variant<CreateNode, DeleteNode, SetNodeState>;
+/* In Kubernetes. */
+struct ReportDrain {
+	std::string name, uid;
+	DrainCondition condition;
+	bool changes_status = false;
+};
+using NodeAction = std::variant<CreateNode, DeleteNode, SetNodeState, ReportDrain>;
 
 /* Keys of taints that do not drain a node: the configured ones, and those that repeat what the
  * Ready condition and spec.unschedulable say. */

@@ -298,6 +298,7 @@ NodeView World::node_view() const
 		.plugin = state_.sync.plugin(),
 		.policy = state_.settings.nodes,
 		.tolerated = state_.taints.all(),
+		.report_interval_us = state_.settings.report_interval_us,
 		.as_left = [this](const KubeNode &node) { return filter_.as_left(state_, node); },
 		.holds_pods =
 			[this](const std::string &name) {

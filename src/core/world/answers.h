@@ -68,6 +68,10 @@ struct NodeChangeAnswered {
 	std::string name;
 	Status answer;
 };
+struct DrainReportAnswered {
+	std::string node;
+	Status answer;
+};
 struct NodeLookUpAnswered {
 	std::string name;
 	Result<NodeLookup> sight;
@@ -75,7 +79,7 @@ struct NodeLookUpAnswered {
 
 using Answer = std::variant<SubmitAnswered, UpdateAnswered, CompleteAnswered, BindAnswered,
 	BindVolumeAnswered, DeletePodAnswered, ReportAnswered, LookUpAnswered, NodeChangeAnswered,
-	NodeLookUpAnswered>;
+	NodeLookUpAnswered, DrainReportAnswered>;
 
 } // namespace slurmkube::core
 

@@ -105,6 +105,10 @@ struct World::Answerer {
 	{
 		world.node_changed(told.name, told.answer, now);
 	}
+	void operator()(DrainReportAnswered &told) const
+	{
+		world.nodes_.reported(told.node, told.answer, now);
+	}
 	void operator()(NodeLookUpAnswered &told) const
 	{
 		world.node_looked_up(told.name, told.sight, now);

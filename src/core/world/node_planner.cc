@@ -209,9 +209,14 @@ std::vector<NodeAction> NodePlanner::take_actions(const NodeView &view, Now now)
 {
 	std::vector<NodeAction> out;
 	for (const std::string &name : queue_.take()) {
+		reports_.mark(name);
 		if (auto action = look_at(name, view, now))
 			out.push_back(std::move(*action));
 	}
+	for (ReportDrain &report : reports_.take(
+		     {view.kube, view.slurm, view.plugin, view.policy, view.report_interval_us},
+		     now))
+		out.emplace_back(std::move(report));
 	return out;
 }
 

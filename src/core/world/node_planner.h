@@ -12,6 +12,7 @@
 #include "src/core/model/now.h"
 #include "src/core/placement/node_doubts.h"
 #include "src/core/reconcile/node_sync.h"
+#include "src/core/world/drain_reports.h"
 #include "src/core/world/work_queue.h"
 
 #include <functional>
@@ -27,6 +28,7 @@ struct NodeView {
 	const PluginHello &plugin;
 	const NodePolicy &policy;
 	const std::map<Taint, bool> &tolerated;
+	std::int64_t report_interval_us;
 	/* the node, with allocatable reduced by the requests of other schedulers' pods */
 	std::function<KubeNode(const KubeNode &)> as_left;
 	std::function<bool(const std::string &)> holds_pods;
@@ -62,6 +64,14 @@ class NodePlanner
 	 * to the action; nullopt: the action failed, or there was no such change. */
 	std::optional<std::int64_t> changed(const std::string &name, const Status &answer, Now now);
 
+	/* ---- the condition SlurmDrain ---- */
+	/* Kubernetes shows another one. */
+	void report_seen(const std::string &name) { reports_.mark(name); }
+	void reported(const std::string &name, const Status &answer, Now now)
+	{
+		reports_.answered(name, answer, now);
+	}
+
 	/* ---- deciding ---- */
 	std::vector<NodeAction> take_actions(const NodeView &view, Now now);
 	/* Advances the clocks without deciding anything, as long as decisions are not allowed. */
@@ -92,6 +102,7 @@ class NodePlanner
 
 	NodeDoubts absent_, unready_;
 	bool held_absent_ = false, held_unready_ = false;
+	DrainReports reports_;
 	WorkQueue<std::string> queue_;
 	/* monotonic microseconds, by node */
 	std::map<std::string, std::int64_t> quiet_until_us_, not_ready_since_us_, ready_since_us_;

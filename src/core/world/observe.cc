@@ -242,6 +242,10 @@ void World::node_seen(KubeNode node, Now now)
 	KubeNode &known = state_.kube_nodes[name];
 	if (known == node)
 		return;
+	/* It is ours, and the cause of nothing. */
+	known.slurm_drain = node.slurm_drain;
+	if (known == node)
+		return nodes_.report_seen(name);
 	changes_.note(name);
 	const bool was_ready = known.ready;
 	known = std::move(node);

@@ -30,6 +30,13 @@ template <class Key> class WorkQueue
 		}
 	}
 	std::set<Key> take() { return std::exchange(marked_, {}); }
+	/* The first of the marked keys, if there is one. */
+	std::optional<Key> take_first()
+	{
+		if (marked_.empty())
+			return std::nullopt;
+		return std::move(marked_.extract(marked_.begin()).value());
+	}
 	template <class Test> void drop_if(Test test) { std::erase_if(marked_, test); }
 
 	[[nodiscard]] const std::set<Key> &marked() const { return marked_; }

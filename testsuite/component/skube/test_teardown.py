@@ -86,7 +86,8 @@ case "$*" in
 "get namespace kube-system"*) echo c-uid ;;
 "get nodes --selector {label} "*) for n in {labelled}; do echo $n; done ;;
 "get nodes --output"*) 
-  for n in {nodes}; do echo "$n node.kubernetes.io/x slurm-kube.io/managed"; done; echo "other x" ;;
+  for n in {nodes}; do echo "$n node.kubernetes.io/x slurm-kube.io/managed Ready SlurmDrain"; done
+  echo "other x Ready" ;;
 "get namespaces"*) {"echo physics" if policies else "true"} ;;
 "get clusterrolebinding"*) 
   {"echo clusterrole/slurm-kube; echo namespace/slurm-kube" if policies else "true"} ;;
@@ -228,6 +229,10 @@ def test_teardown():
             ),
             "kubectl label node n1 slurm-kube.io/managed-",
             "kubectl taint node n1 slurm-kube.io/managed-",
+            (
+                "kubectl patch node/n1 --subresource=status --type=strategic --patch"
+                ' {"status":{"conditions":[{"type":"SlurmDrain","$patch":"delete"}]}}'
+            ),
             "kubectl label namespace physics slurm-kube.io/managed-",
             "kubectl delete clusterrole/slurm-kube namespace/slurm-kube",
             "scontrol delete NodeName=n1",

@@ -12,7 +12,7 @@
 {{- if not (dig "identity" "rules" list $config) -}}
 {{- fail "agent.config.identity.rules is empty: without a rule no namespace may submit pods" -}}
 {{- end -}}
-{{- $nodes := dict "nodes" (dict "selector" .Values.label) -}}
+{{- $nodes := dict "nodes" (dict "selector" .Values.label "report_drains" .Values.reportDrains) -}}
 {{- $config = mustMergeOverwrite $config $nodes -}}
 {{- $config = set $config "scheduler_aliases" .Values.schedulerAliases -}}
 {{- toYaml (set $config "scheduler_name" .Values.schedulerName) -}}
