@@ -110,9 +110,15 @@ def of_pods(e):
 
 
 def ends_agree(e, pod, row):
-    """The record of a job that Slurm ended itself agrees with Slurm's log of ended jobs."""
+    """The record of a job that Slurm ended itself agrees with Slurm's log of ended jobs. A
+    completion that comes after such an end still gives its exit code to the job, if that has none
+    (_job_complete in job_mgr.c).
+    """
+    late = {code for _, code in allowed_ends(e, pod)}
     return any(
-        (row.state, row.exit_code) in printed(r.state, r.exit_code) for r in records_of(e, pod)
+        (row.state, row.exit_code) in printed(r.state, code)
+        for r in records_of(e, pod)
+        for code in {r.exit_code} | (late if r.exit_code == "0:0" else set())
     )
 
 

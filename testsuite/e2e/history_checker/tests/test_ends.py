@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Ends told wrongly to Slurm, and what the accounting database has."""
-from history_checker.tests.play import Play, T0, accounted, finds, lived, stamp
+from history_checker.tests.play import Play, T0, accounted, finds, lived, shown, stamp
 
 
 def test_wrong_exit_code():
@@ -41,6 +41,21 @@ def test_accounts_that_are_right():
     p.slurm.shown[1, stamp(T0 + 10)]["ExitCode"] = "0:2"
     accounted(p, 1, 10, "FAILED", "0:2", end=60, submit=10)
     finds(p)
+
+
+def test_exit_code_that_comes_after_a_cancellation():
+    p = Play()
+    p.made(10, "one")
+    shown(p, 1, 10, 15, state="CANCELLED", ExitCode="42:0")
+    p.started(10.1, 1)
+    p.bound(10.2, "one", 1)
+    p.ended(15, "one", 42)
+    p.user_kills(15.01, 1)
+    accounted(p, 1, 10, "CANCELLED", "42:0", end=15, submit=10)
+    finds(p)
+    p.slurm.accounts = {}
+    accounted(p, 1, 10, "CANCELLED", "43:0", end=15, submit=10)
+    finds(p, "accounts")
 
 
 def test_record_whose_name_comes_later():
