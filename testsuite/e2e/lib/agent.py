@@ -25,7 +25,7 @@ class Agent:
             {{"name": "namespace"}.get(k, k): v for k, v in rule.items()}
             for rule in namespaces or NAMESPACES
         ]
-        self.settings = settings or {}
+        self.settings = dict(settings or {})  # of this agent, which a bed may change
         self.api_port = None  # port of a proxy in front of the API server
         root = slurm.build / "root"
         self.skube_program, self.program = (

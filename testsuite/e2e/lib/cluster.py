@@ -100,6 +100,11 @@ class Cluster:
         self.cluster = None  # the name in the markers; None: all jobs are of this cluster
         self.label = f"{self.slurm.version} "
 
+    @property
+    def all(self):
+        """The clusters under this Slurm."""
+        return [self]
+
     def daemons(self):
         """The processes of ours: slurmctld, which has the plugin, and the agent."""
         return [self.slurm.slurmctld] + ([self.agent.daemon] if self.agent else [])

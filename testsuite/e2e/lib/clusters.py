@@ -24,17 +24,21 @@ def _join(bed, name):
     bed.agent.settings |= {
         "cluster": name,
         "partition": name,
-        "nodes": {"manage": True, "name_prefix": bed.prefix},
+        "nodes": {
+            "manage": True,
+            **bed.agent.settings.get("nodes", {}),
+            "name_prefix": bed.prefix,
+        },
     }
 
 
 class _Beside(Cluster):
     """A further cluster of the same Slurm."""
 
-    def __init__(self, first, name, kwok, **options):
-        super().__init__(first.slurm.build, kwok=kwok, directory=first.dir / name, **options)
+    def __init__(self, first, name, agent_options=None, **options):
+        super().__init__(first.slurm.build, directory=first.dir / name, **options)
         self.slurm = first.slurm
-        self.agent = Agent(first.slurm, self.plane, directory=self.dir)
+        self.agent = Agent(first.slurm, self.plane, directory=self.dir, **(agent_options or {}))
         _join(self, name)
 
     def start_slurm(self):
@@ -46,17 +50,19 @@ class _Beside(Cluster):
 
 class Clusters(Cluster):
     """with Clusters(BUILDDIR, ("alpha", "beta"), kwok=4) as bed: the bed itself is the first
-    cluster, bed.others has the further ones.
+    cluster, bed.others has the further ones. each: options of Cluster for every cluster; options
+    are those of Slurm.
     """
 
-    def __init__(self, build, names, kwok=2, cpus=8, **options):
-        super().__init__(build, kwok=kwok, cpus=cpus, native=False, **options)
+    def __init__(self, build, names, kwok=2, cpus=8, each=None, **options):
+        each = {"kwok": kwok, "cpus": cpus, **(each or {})}
+        super().__init__(build, native=False, **each, **options)
         (self.dir / "log").mkdir(parents=True, exist_ok=True)
         _join(self, names[0])
         self.others = []
         for name in names[1:]:
             (self.dir / name / "log").mkdir(parents=True)
-            self.others.append(_Beside(self, name, kwok, cpus=cpus))
+            self.others.append(_Beside(self, name, **each))
         self.slurm.pod_partitions = ",".join(("kube", *names))
 
     @property
