@@ -10,6 +10,8 @@ slurmctld recorded itself.
     faults.py     what the test did and when: causes, and the times at which a daemon was away
     rules.py      the invariants, each a function from evidence to violations; ends.py: those about
                   the ends of jobs
+    clusters.py   several Kubernetes clusters under one slurmctld: the records of one, and that
+                  nothing is mixed
     test_history_checker.py
                   tests each rule with hand-made histories, which are in tests/
 Nothing that the agent says is evidence. Uses only Python's standard library.
