@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Random faults: kill -9 and SIGSTOP of each daemon, sometimes of two at once, and nodes that fail.
 
-Each fault is recorded as a window, from its beginning until the daemon or node is back.
+Each fault is recorded as a window, from its beginning until the daemon or node is back, with the
+clusters that it concerns: a fault of one cluster excuses nothing in another.
 """
 import random
 import signal
@@ -13,16 +14,19 @@ from lib import wait_for
 from lib.kubelets import not_ready
 
 from .load import NOT_NOW
+from .testbed import title
 
 PAUSE = 3.0  # mean number of seconds between faults
 _never = threading.Event()
 
 
 class _Own:
-    """A daemon that is a child process: slurmctld, agent, munged, slurmdbd, mariadbd."""
+    """A daemon that is a child process: slurmctld, agent, munged, slurmdbd, mariadbd. sides: the
+    clusters that its absence disturbs.
+    """
 
-    def __init__(self, daemon, start, ready):
-        self.daemon, self.start, self.ready = daemon, start, ready
+    def __init__(self, sides, daemon, start, ready):
+        self.sides, self.daemon, self.start, self.ready = sides, daemon, start, ready
 
     def kill(self):
         self.daemon.kill9()
@@ -35,10 +39,10 @@ class _Own:
 
 
 class _Component:
-    """A component of the control plane."""
+    """A component of a control plane."""
 
-    def __init__(self, plane, name):
-        self.plane, self.name = plane, name
+    def __init__(self, side, name):
+        self.sides, self.plane, self.name = [side], side.bed.plane, name
 
     def kill(self):
         self.plane.kill9(self.name)
@@ -56,37 +60,49 @@ class _Component:
         return True  # revive has waited already
 
 
+def _targets_of_slurm(slurm, sides):
+    """{name: target} of the daemons that all clusters share."""
+
+    def pings():
+        return slurm.run("scontrol", "ping", check=False, timeout=5)
+
+    def accounts():
+        return slurm.run("sacctmgr", "-nP", "show", "cluster", check=False, timeout=10)
+
+    ctld, munged, a = slurm.slurmctld, slurm.munged, slurm.accounting
+    targets = {
+        "slurmctld": _Own(sides, ctld, ctld.start, lambda: " is UP" in pings()),
+        "munged": _Own(sides, munged, munged.start, pings),
+    }
+    if a:
+        targets["mariadbd"] = _Own(sides, a.mariadbd, a.mariadbd.start, a.database_answers)
+        targets["slurmdbd"] = _Own(sides, a.slurmdbd, a.slurmdbd.start, accounts)
+    return targets
+
+
+def _targets_of(side):
+    """{name: target} of the daemons of one cluster."""
+    agent = side.bed.agent
+    targets = {
+        "slurmkubed": _Own([side], agent.daemon, lambda: agent.start(wait=False), lambda: True),
+        **{name: _Component(side, name) for name in ("kube-apiserver", "etcd")},
+    }
+    return {title(side.bed, name): target for name, target in targets.items()}
+
+
 class Chaos:
     """Injects one fault after the other, in the main thread, because daemons die with the thread
     that started them.
     """
 
-    def __init__(self, bed, deeds, seed, nodes):
-        self.bed, self.deeds, self.nodes = bed, deeds, nodes
+    def __init__(self, slurm, sides, seed):
+        self.slurm, self.sides = slurm, sides
+        self.nodes = [(side, name) for side in sides for name in side.bed.names]
         self.random = random.Random(f"{seed} chaos")
         self.kills, self.stops, self.by_name, self.trouble = 0, 0, {}, []
-        s = bed.slurm
-        self.targets = {
-            "slurmctld": _Own(
-                s.slurmctld,
-                s.slurmctld.start,
-                lambda: " is UP" in s.run("scontrol", "ping", check=False, timeout=5),
-            ),
-            "slurmkubed": _Own(bed.agent.daemon, lambda: bed.agent.start(wait=False), lambda: True),
-            "munged": _Own(
-                s.munged, s.munged.start, lambda: s.run("scontrol", "ping", check=False, timeout=5)
-            ),
-            "kube-apiserver": _Component(bed.plane, "kube-apiserver"),
-            "etcd": _Component(bed.plane, "etcd"),
-        }
-        a = s.accounting
-        if a:
-            self.targets["mariadbd"] = _Own(a.mariadbd, a.mariadbd.start, a.database_answers)
-            self.targets["slurmdbd"] = _Own(
-                a.slurmdbd,
-                a.slurmdbd.start,
-                lambda: s.run("sacctmgr", "-nP", "show", "cluster", check=False, timeout=10),
-            )
+        self.targets = _targets_of_slurm(slurm, sides)
+        for side in sides:
+            self.targets |= _targets_of(side)
 
     def run(self, seconds, progress):
         faults = [
@@ -108,9 +124,15 @@ class Chaos:
                 self.trouble.append(f"{fault.__name__}: {e}")
             progress(end - time.monotonic())
 
-    def _window(self, what):
-        self.deeds.windows.append([time.time(), None, what])
-        return self.deeds.windows[-1]
+    @staticmethod
+    def _window(what, sides):
+        window = [time.time(), None, what]
+        for side in sides:
+            side.deeds.windows.append(window)
+        return window
+
+    def _disturbed_by(self, names):
+        return [s for s in self.sides if any(s in self.targets[name].sides for name in names)]
 
     def _down(self, names, seconds):
         for name in names:
@@ -127,7 +149,7 @@ class Chaos:
 
     def kill(self, numbers, count=1):
         names = numbers.sample(sorted(self.targets), count)
-        window = self._window(f"kill -9 {' and '.join(names)}")
+        window = self._window(f"kill -9 {' and '.join(names)}", self._disturbed_by(names))
         try:
             self._down(names, numbers.choice([0, 0, 0.5, 1, 3]))
         finally:
@@ -138,7 +160,7 @@ class Chaos:
 
     def freeze(self, numbers):
         name = numbers.choice(sorted(self.targets))
-        window = self._window(f"SIGSTOP {name}")
+        window = self._window(f"SIGSTOP {name}", self._disturbed_by([name]))
         self.targets[name].stop()
         self.stops += 1
         try:
@@ -147,31 +169,42 @@ class Chaos:
             self.targets[name].go_on()
             window[1] = time.time()
 
+    def _failure_of_a_node(self, numbers, what):
+        """Its side, its names in Kubernetes and in Slurm, and the window."""
+        side, node = numbers.choice(self.nodes)
+        record = side.bed.prefix + node
+        window = self._window(f"{record} {what}", [side])
+        side.deeds.causes.append(Cause(time.time(), "node failure", node=node))
+        return side, node, record, window
+
     def node_not_ready(self, numbers):
         """Freezes kwok meanwhile, which would report Ready at once."""
-        node = numbers.choice(self.nodes)
-        window = self._window(f"{node} NotReady")
-        self.deeds.causes.append(Cause(time.time(), "node failure", node=node))
-        self.bed.plane.freeze("kwok")
+        side, node, _, window = self._failure_of_a_node(numbers, "NotReady")
+        side.bed.plane.freeze("kwok")
         try:
-            not_ready(self.bed, node)
+            not_ready(side.bed, node)
             _never.wait(numbers.choice([1, 4, 6]))
         finally:
-            self.bed.plane.thaw("kwok")
+            side.bed.plane.thaw("kwok")
             window[1] = time.time()
+
+    def _set(self, record, state, *words, **options):
+        self.slurm.run(
+            "scontrol",
+            "update",
+            f"NodeName={record}",
+            f"State={state}",
+            *words,
+            timeout=20,
+            **options,
+        )
 
     def node_down(self, numbers):
         """Sets a node DOWN in Slurm, as an administrator does."""
-        node = numbers.choice(self.nodes)
-        window = self._window(f"{node} DOWN")
-        self.deeds.causes.append(Cause(time.time(), "node failure", node=node))
+        _, _, record, window = self._failure_of_a_node(numbers, "DOWN")
         try:
-            self.bed.slurm.run(
-                "scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=torture", timeout=20
-            )
+            self._set(record, "DOWN", "Reason=torture")
             _never.wait(numbers.choice([0, 1, 3]))
         finally:
-            self.bed.slurm.run(
-                "scontrol", "update", f"NodeName={node}", "State=RESUME", check=False, timeout=20
-            )
+            self._set(record, "RESUME", check=False)
             window[1] = time.time()

@@ -7,13 +7,14 @@ import threading
 import time
 
 from history_checker.accounts import disagreements
+from history_checker.clusters import mixed, truth_of
 from history_checker.faults import Cause
-from history_checker.history import History
 from history_checker.rules import Evidence, Violation
 from lib import wait_for
 from lib.expect import LIVE, jobs_by_uid
 
 from .load import NOT_NOW
+from .testbed import title
 
 MORE_DESCRIPTORS = 4  # allowed for connections that come and go
 MORE_MEMORY = 64 << 20  # allowed for what the allocator keeps
@@ -33,7 +34,10 @@ class Uses:
     """What agent and slurmctld use at rest: measured before the load, compared after it."""
 
     def __init__(self, bed):
-        self.daemons = {"slurmkubed": bed.agent.daemon, "slurmctld": bed.slurm.slurmctld}
+        self.daemons = {
+            title(bed, "slurmkubed"): bed.agent.daemon,
+            "slurmctld": bed.slurm.slurmctld,
+        }
         self.others = {
             d.name: d
             for d in (
@@ -83,8 +87,9 @@ def _at_rest(bed, load, deeds):
     """
     for name in load.nodes:
         bed.kube.patch("Node", name, {"spec": {"unschedulable": None}})
-        if "DOWN" in bed.slurm.node(name)["State"]:
-            bed.slurm.run("scontrol", "update", f"NodeName={name}", "State=RESUME", check=False)
+        record = bed.prefix + name
+        if "DOWN" in bed.slurm.node(record)["State"]:
+            bed.slurm.run("scontrol", "update", f"NodeName={record}", "State=RESUME", check=False)
     _release(load)
     left = lambda: [
         p
@@ -168,11 +173,22 @@ def settle(bed, load, deeds):
         ]
 
 
-def evidence(bed, truth, deeds, settled):
-    """All records, read from the files."""
+def read_all(bed, truth):
+    """Reads what Slurm has recorded, of all clusters."""
     accounts_settle(bed, truth)
-    truth.read_log(bed.dir / "log/slurmctld.log")
-    truth.read_ends(bed.dir / "jobcomp.txt")
-    return Evidence(
-        History.read(bed.dir / "history.jsonl"), truth, deeds, time.time(), settled=settled
-    )
+    truth.read_log(bed.slurm.dir / "log/slurmctld.log")
+    truth.read_ends(bed.slurm.dir / "jobcomp.txt")
+
+
+def evidences(sides, truth, settled):
+    """[(Evidence, violations of the rule that nothing is mixed)] of each cluster."""
+    clusters, until = [side.kube_cluster() for side in sides], time.time()
+    if len(sides) == 1:
+        return [(Evidence(clusters[0].history, truth, sides[0].deeds, until, settled=settled), [])]
+    return [
+        (
+            Evidence(own.history, truth_of(truth, own), side.deeds, until, settled=settled),
+            mixed(truth, own, clusters),
+        )
+        for side, own in zip(sides, clusters)
+    ]

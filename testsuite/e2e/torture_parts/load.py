@@ -13,7 +13,9 @@ import time
 
 from history_checker.faults import Cause
 from lib import ApiError, job, pod
-from lib.workloads import create, delete, owned, template
+from lib.workloads import create, delete, owned
+
+from .rays import labels_of, ray_cluster
 
 # the user of the pods: scancel comes from another user than the agent's, so that slurmctld's log
 # distinguishes them
@@ -34,27 +36,6 @@ _never = threading.Event()
 
 
 POOLS = ("a", "b")  # labels of alternating nodes
-GROUPS = {"head": "headgroup", "worker": "workers"}
-
-
-def _ray_cluster(name, roles, workers):
-    group = {
-        "groupName": GROUPS["worker"],
-        "replicas": workers,
-        "minReplicas": workers,
-        "maxReplicas": workers,
-        "rayStartParams": {},
-        "template": template(**roles["worker"]),
-    }
-    return {
-        "apiVersion": "ray.io/v1",
-        "kind": "RayCluster",
-        "metadata": {"name": name},
-        "spec": {
-            "headGroupSpec": {"rayStartParams": {}, "template": template(**roles["head"])},
-            "workerGroupSpecs": [group],
-        },
-    }
 
 
 def _live(pods):
@@ -66,7 +47,7 @@ class Load:
 
     def __init__(self, bed, deeds, pictures, seed, nodes):
         self.bed, self.deeds, self.pictures, self.nodes = bed, deeds, pictures, nodes
-        self.random = random.Random(f"{seed} load")
+        self.random = random.Random(" ".join(filter(None, (seed, bed.cluster, "load"))))
         self.made, self.number, self.done = 0, 0, {}
         self.ended_since, self.held = {}, set()
         self.rays = {}  # name -> [uid, names of its pods, since when it has been useless or None]
@@ -206,14 +187,10 @@ class Load:
             f"{name}-head": "head",
             **{f"{name}-worker-{i}": "worker" for i in range(numbers.randint(1, 4))},
         }
-        owner = create(self.bed, _ray_cluster(name, roles, len(names) - 1))
+        owner = create(self.bed, ray_cluster(name, roles, len(names) - 1))
         self.rays[name] = [owner["metadata"]["uid"], set(names), None]
         for pod_name, role in names.items():
-            labels = {
-                "ray.io/cluster": name,
-                "ray.io/node-type": role,
-                "ray.io/group": GROUPS[role],
-            }
+            labels = labels_of(name, role)
             self.bed.kube.create(owned(owner, pod_name, labels, **roles[role]))
         return True
 
@@ -299,7 +276,7 @@ class Load:
     def _jobs(self, *states):
         return sorted(
             n
-            for n, f in self.pictures.now.items()
+            for n, f in self.pictures.of(self.bed.cluster).items()
             if f["JobState"] in states and "slurm-kube" in f.get("AdminComment", "")
         )
 
@@ -343,7 +320,7 @@ class Load:
     def release_all(self):
         held = [
             str(n)
-            for n, f in self.pictures.now.items()
+            for n, f in self.pictures.of(self.bed.cluster).items()
             if f["JobState"] == "PENDING" and f.get("Reason", "").startswith("JobHeld")
         ]
         if held:
@@ -369,32 +346,3 @@ class Load:
         for name in [n for n, since in ended.items() if now - since > KEEP][:20]:
             self.bed.kube.delete("Pod", name)
         self.tidy_rays()
-
-
-class Pictures:
-    """The output of scontrol for all jobs, every two seconds, by which the checker assigns jobs to
-    pods.
-    """
-
-    def __init__(self, slurm, truth):
-        self.slurm, self.truth, self.now = slurm, truth, {}
-        self.stopped = threading.Event()
-        self.thread = threading.Thread(target=self._run, daemon=True)
-
-    def start(self):
-        self.thread.start()
-
-    def take(self):
-        self.now = self.slurm.jobs()
-        self.truth.picture(self.now)
-
-    def _run(self):
-        while not self.stopped.wait(2):
-            try:
-                self.take()
-            except NOT_NOW:
-                pass
-
-    def stop(self):
-        self.stopped.set()
-        self.thread.join(60)
