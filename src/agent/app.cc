@@ -168,6 +168,7 @@ std::int64_t App::uptime_seconds() const
 
 void App::opened(const core::PluginHello &hello)
 {
+	calls_.controller().link_opened(hello);
 	world_.observe(core::LinkOpened{hello});
 	if (world_.take_list_request())
 		sources_.list_again();
@@ -198,6 +199,7 @@ void App::arrived(codec::LinkMessage told)
 
 void App::closed()
 {
+	calls_.controller().link_closed();
 	world_.observe(core::LinkLost{});
 }
 

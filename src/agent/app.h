@@ -72,6 +72,7 @@ class App : private link::LinkSink
 	}
 	/* Why the plugin that connected last was refused; empty: it was not. */
 	[[nodiscard]] const std::string &link_refusal() const { return link_.refusal(); }
+	[[nodiscard]] bool link_waits() const { return link_.is_waiting(); }
 	[[nodiscard]] const HttpService &http() const { return http_; }
 	[[nodiscard]] HttpService &http() { return http_; }
 	[[nodiscard]] watch::Hub &watchers() { return watching_.hub; }

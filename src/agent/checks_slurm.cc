@@ -95,6 +95,10 @@ Check plugin(const App &app)
 			"slurm.conf, "
 			"cluster and plugin_socket in slurmkubed.yaml; then restart slurmctld or "
 			"slurmkubed");
+	if (app.link_waits())
+		return failed("plugin",
+			"connected, and waits until this agent knows its Kubernetes cluster",
+			"look at the lines API server, rights and cluster");
 	return failed("plugin", "not connected to " + app.config().plugin_socket,
 		"add kube to JobSubmitPlugins in slurm.conf, restart slurmctld, and compare Socket "
 		"in kube.conf with plugin_socket in slurmkubed.yaml; "

@@ -178,14 +178,16 @@ void Executor::complete(
 		want_round();
 	};
 	const auto known = world_.state().jobs.find(job);
-	if (for_absence && known != world_.state().jobs.end())
-		slurm_.give_up(job, known->second.marker, std::move(done));
+	const bool is_known = known != world_.state().jobs.end();
+	const core::MarkedJob marked{job, is_known ? known->second.marker : core::Marker{}};
+	if (for_absence && is_known)
+		slurm_.give_up(marked, std::move(done));
 	else if (is_cancel)
-		slurm_.cancel(job, std::move(done));
+		slurm_.cancel(marked, std::move(done));
 	else if (wait_status == core::k_status_deadline)
-		slurm_.expire(job, std::move(done));
+		slurm_.expire(marked, std::move(done));
 	else
-		slurm_.complete(job, wait_status, std::move(done));
+		slurm_.complete(marked, wait_status, std::move(done));
 }
 
 void Executor::ask_for(const core::OwnerId &id)

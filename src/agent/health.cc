@@ -45,8 +45,7 @@ std::string cluster_trouble(const App &app)
 			(app.cluster_unknown().empty() ? "its uid has not been read yet"
 						       : app.cluster_unknown());
 	return state.holds_other_cluster()
-		? "live jobs and slurmkubed.yaml do not name the same Kubernetes cluster; see "
-		  "skube check"
+		? "live jobs stand for pods of another Kubernetes cluster; see skube check"
 		: "";
 }
 

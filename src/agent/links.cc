@@ -99,24 +99,24 @@ void Controller::update(core::JobId job, const core::Update &change, Done done)
 		job, for_slurm(change.spec, names_), change.given, change.removed, std::move(done));
 }
 
-void Controller::complete(core::JobId job, std::uint32_t wait_status, Done done)
+void Controller::complete(const core::MarkedJob &job, std::uint32_t wait_status, Done done)
 {
 	calls_.complete(job, wait_status, std::move(done));
 }
 
-void Controller::expire(core::JobId job, Done done)
+void Controller::expire(const core::MarkedJob &job, Done done)
 {
 	calls_.expire(job, std::move(done));
 }
 
-void Controller::cancel(core::JobId job, Done done)
+void Controller::cancel(const core::MarkedJob &job, Done done)
 {
 	calls_.cancel(job, std::move(done));
 }
 
-void Controller::give_up(core::JobId job, const core::Marker &marker, Done done)
+void Controller::give_up(const core::MarkedJob &job, Done done)
 {
-	calls_.give_up(job, marker, std::move(done));
+	calls_.give_up(job, std::move(done));
 }
 
 void Controller::create_node(const core::NodeSpec &spec, core::Family family, Done done)

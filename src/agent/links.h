@@ -54,10 +54,10 @@ class Controller final : public SlurmSide
 
 	void submit(const core::JobSpec &spec, Answer<core::Submitted> done) override;
 	void update(core::JobId job, const core::Update &change, Done done) override;
-	void complete(core::JobId job, std::uint32_t wait_status, Done done) override;
-	void expire(core::JobId job, Done done) override;
-	void cancel(core::JobId job, Done done) override;
-	void give_up(core::JobId job, const core::Marker &marker, Done done) override;
+	void complete(const core::MarkedJob &job, std::uint32_t wait_status, Done done) override;
+	void expire(const core::MarkedJob &job, Done done) override;
+	void cancel(const core::MarkedJob &job, Done done) override;
+	void give_up(const core::MarkedJob &job, Done done) override;
 	void create_node(const core::NodeSpec &spec, core::Family family, Done done) override;
 	void delete_node(const std::string &name, Done done) override;
 	void set_node_state(const core::SetNodeState &change, Done done) override;

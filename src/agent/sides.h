@@ -73,10 +73,10 @@ class SlurmSide
 
 	virtual void submit(const core::JobSpec &spec, Answer<core::Submitted> done) = 0;
 	virtual void update(core::JobId job, const core::Update &change, Done done) = 0;
-	virtual void complete(core::JobId job, std::uint32_t wait_status, Done done) = 0;
-	virtual void expire(core::JobId job, Done done) = 0;
-	virtual void cancel(core::JobId job, Done done) = 0;
-	virtual void give_up(core::JobId job, const core::Marker &marker, Done done) = 0;
+	virtual void complete(const core::MarkedJob &job, std::uint32_t wait_status, Done done) = 0;
+	virtual void expire(const core::MarkedJob &job, Done done) = 0;
+	virtual void cancel(const core::MarkedJob &job, Done done) = 0;
+	virtual void give_up(const core::MarkedJob &job, Done done) = 0;
 
 	virtual void create_node(const core::NodeSpec &spec, core::Family family, Done done) = 0;
 	virtual void delete_node(const std::string &name, Done done) = 0;

@@ -91,10 +91,11 @@ class ModelSlurm final : public agent::SlurmSide
 
 	void submit(const core::JobSpec &spec, agent::Answer<core::Submitted> done) override;
 	void update(core::JobId job, const core::Update &change, agent::Done done) override;
-	void complete(core::JobId job, std::uint32_t wait_status, agent::Done done) override;
-	void expire(core::JobId job, agent::Done done) override;
-	void cancel(core::JobId job, agent::Done done) override;
-	void give_up(core::JobId job, const core::Marker &marker, agent::Done done) override;
+	void complete(
+		const core::MarkedJob &job, std::uint32_t wait_status, agent::Done done) override;
+	void expire(const core::MarkedJob &job, agent::Done done) override;
+	void cancel(const core::MarkedJob &job, agent::Done done) override;
+	void give_up(const core::MarkedJob &job, agent::Done done) override;
 	void create_node(
 		const core::NodeSpec &spec, core::Family family, agent::Done done) override;
 	void delete_node(const std::string &name, agent::Done done) override;

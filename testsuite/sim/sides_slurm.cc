@@ -41,24 +41,24 @@ void ModelSlurm::end_job(core::JobId job, std::optional<std::uint32_t> wait_stat
 	models_.rpc.call(hash_of(pod_), end, told);
 }
 
-void ModelSlurm::complete(core::JobId job, std::uint32_t wait_status, agent::Done done)
+void ModelSlurm::complete(const core::MarkedJob &job, std::uint32_t wait_status, agent::Done done)
 {
-	end_job(job, wait_status, false, done);
+	end_job(job.id, wait_status, false, done);
 }
 
-void ModelSlurm::expire(core::JobId job, agent::Done done)
+void ModelSlurm::expire(const core::MarkedJob &job, agent::Done done)
 {
-	end_job(job, core::k_status_deadline, false, done);
+	end_job(job.id, core::k_status_deadline, false, done);
 }
 
-void ModelSlurm::cancel(core::JobId job, agent::Done done)
+void ModelSlurm::cancel(const core::MarkedJob &job, agent::Done done)
 {
-	end_job(job, std::nullopt, false, done);
+	end_job(job.id, std::nullopt, false, done);
 }
 
-void ModelSlurm::give_up(core::JobId job, const core::Marker &, agent::Done done)
+void ModelSlurm::give_up(const core::MarkedJob &job, agent::Done done)
 {
-	end_job(job, std::nullopt, true, done);
+	end_job(job.id, std::nullopt, true, done);
 }
 
 void ModelSlurm::create_node(const core::NodeSpec &spec, core::Family, agent::Done done)

@@ -14,6 +14,12 @@ TESTS += testsuite/unit/test_log_sinks
 testsuite_unit_test_log_sinks_SOURCES = %D%/test_log_sinks.cc
 testsuite_unit_test_log_sinks_LDADD = libcheck.la libagent.la libcodec.la libcore.la libbase.la
 
+check_PROGRAMS += testsuite/unit/test_controller_watch
+TESTS += testsuite/unit/test_controller_watch
+testsuite_unit_test_controller_watch_SOURCES = %D%/test_controller_watch.cc
+testsuite_unit_test_controller_watch_LDADD = libcheck.la libagent.la libcodec.la libcore.la \
+	libbase.la
+
 check_PROGRAMS += testsuite/unit/test_sources
 TESTS += testsuite/unit/test_sources
 testsuite_unit_test_sources_SOURCES = %D%/test_sources.cc

@@ -245,7 +245,13 @@ void a_node_with_the_feature_of_another_cluster_is_left_alone()
 	of_alpha.cluster = "alpha";
 	const NodeFacts facts{.kube = nullptr, .is_gone = true, .slurm = &idle, .plugin = &hello};
 	CHECK(!reconcile_node(facts, of_alpha).has_value());
+	KubeNode same = kube(); /* a node of this cluster has the same name */
+	same.ready = false;
+	CHECK(!reconcile_node({.kube = &same, .slurm = &idle, .plugin = &hello}, of_alpha)
+			.has_value());
 	idle.features = "kube,kube-alpha";
+	CHECK(reconcile_node({.kube = &same, .slurm = &idle, .plugin = &hello}, of_alpha)
+			.has_value());
 	CHECK(reconcile_node(facts, of_alpha).has_value());
 	idle.features = "kube";
 	CHECK(reconcile_node(facts, of_alpha).has_value());
@@ -268,6 +274,15 @@ void a_busy_node_without_a_job_of_ours_is_only_drained()
 	const auto lost = reconcile_node(facts, policy());
 	REQUIRE(lost.has_value());
 	CHECK(std::get<SetNodeState>(*lost).change == NodeStateChange::down);
+	KubeNode unready = kube();
+	unready.ready = false;
+	facts.kube = &unready;
+	facts.is_gone = false;
+	facts.is_surely_unready = true;
+	facts.not_ready_seconds = 3600;
+	CHECK(reconcile_node(facts, policy()).has_value());
+	facts.has_job = false;
+	CHECK(!reconcile_node(facts, policy()).has_value());
 }
 
 void problems_of_a_node_drain_it()

@@ -288,7 +288,9 @@ void of_two_links_to_one_cluster_the_first_is_served()
 	CHECK(alpha.refusal().empty());
 	CHECK(beta.open("two").ok());
 	beta.close();
-	alpha.close();
+	alpha.close(); /* its agent is restarted */
+	CHECK(!beta.open("one").ok());
+	REQUIRE(alpha.open("three").ok());
 	CHECK(beta.open("one").ok());
 }
 
@@ -299,7 +301,7 @@ void the_name_with_live_jobs_takes_over()
 	FeedReader alpha(feed, k_alpha), beta(feed, k_beta);
 	feed.job(job_in("alpha", "one", 1));
 	feed.complete();
-	REQUIRE(beta.open("one").ok());
+	REQUIRE(beta.open("one").ok()); /* after a restart of slurmctld */
 	REQUIRE(alpha.open("one").ok());
 	std::vector<LinkMessage> out;
 	CHECK(!beta.take(out));

@@ -196,9 +196,12 @@ void jobs_under_another_name_are_told()
 	CHECK_EQUAL(other_name_text(s.world),
 		"2 live jobs of this Kubernetes cluster bear its name \"old\", and slurmkubed.yaml "
 		"says cluster: main (jobs 7,8): "
-		"nothing is done for any pod, job or node");
+		"nothing is done for them and their pods");
 	s.world.observe(PodSeen{s.pod("new")}, s.now);
-	s.pass(3600 * k_second);
+	CHECK_EQUAL(s.act(), "submit:new#1");
+	s.world.observe(PodSeen{s.pod("a")}, s.now);
+	s.world.observe(PodSeen{s.pod("b")}, s.now);
+	s.pass(60 * k_second);
 	CHECK_EQUAL(s.act(), "");
 	CHECK(other_name_remedy(s.world).starts_with("set cluster: old in slurmkubed.yaml"));
 	CHECK(other_name_remedy(s.world).ends_with("scancel 7,8"));
@@ -206,7 +209,7 @@ void jobs_under_another_name_are_told()
 		JobSeen{named(Stage::job(7, "a", JobState::cancelled), "old", "ours")}, s.now);
 	s.world.observe(JobGone{{8}}, s.now);
 	CHECK_EQUAL(other_name_text(s.world), "");
-	CHECK_EQUAL(s.act(), "submit:new#1");
+	CHECK_EQUAL(s.act(), "submit:a#1 submit:b#1");
 }
 
 void a_submission_names_its_cluster()

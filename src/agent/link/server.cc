@@ -164,8 +164,10 @@ bool Server::take_line(std::string_view line)
 		refuse(refused->why);
 		return false;
 	}
-	if (std::holds_alternative<codec::SnapshotBegin>(decoded->message))
-		refusal_.clear();
+	if (!is_open_ && std::holds_alternative<codec::SnapshotBegin>(decoded->message))
+		open();
+	if (!is_open_)
+		return true;
 	sink_.arrived(std::move(decoded->message));
 	return true;
 }
@@ -182,12 +184,18 @@ bool Server::take_hello(const core::PluginHello &hello)
 	}
 	greeted_ = true;
 	welcome();
-	if (refusal_.empty())
-		log_info("plugin connected slurm=%s plugin=%s cluster=%s",
-			hello.slurm_version.c_str(), hello.plugin_version.c_str(),
-			hello.cluster_name.c_str());
-	sink_.opened(hello);
+	hello_ = hello;
 	return true;
+}
+
+/* The plugin has accepted the welcome. Before, it may refuse this agent, again and again. */
+void Server::open()
+{
+	refusal_.clear();
+	log_info("plugin connected slurm=%s plugin=%s cluster=%s", hello_.slurm_version.c_str(),
+		hello_.plugin_version.c_str(), hello_.cluster_name.c_str());
+	is_open_ = true;
+	sink_.opened(hello_);
 }
 
 /* The plugin tries again several times a second. */
@@ -245,7 +253,8 @@ void Server::drop_peer()
 	silence_timer_ = 0;
 	loop_.remove(peer_.get());
 	peer_.reset();
-	if (std::exchange(greeted_, false))
+	greeted_ = false;
+	if (std::exchange(is_open_, false))
 		sink_.closed();
 }
 

@@ -21,8 +21,8 @@
 namespace slurmkube::link
 {
 
-/* Receives the plugin's messages in order: opened (for hello), then the other messages, finally
- * closed. */
+/* Receives the plugin's messages in order: opened (with hello, when the plugin has accepted the
+ * agent), then the other messages, finally closed. */
 struct LinkSink {
 	virtual void opened(const core::PluginHello &hello) = 0;
 	virtual void arrived(codec::LinkMessage message) = 0;
@@ -48,6 +48,8 @@ class Server
 	/* Which Kubernetes cluster the API server serves. The plugin sends its snapshot after it
 	 * has heard that; if it becomes another one, the link begins again. */
 	void cluster_is(const std::string &cluster_uid);
+	/* Whether the plugin waits for the welcome, or whether to accept it. */
+	[[nodiscard]] bool is_waiting() const { return greeted_ && !is_open_; }
 	/* Why one of the two sides refused the last link; empty: it was accepted, or there was
 	 * none. */
 	[[nodiscard]] const std::string &refusal() const { return refusal_; }
@@ -60,6 +62,7 @@ class Server
 	bool take_line(std::string_view line);
 	bool take_hello(const core::PluginHello &hello);
 	void welcome();
+	void open();
 	void refuse(const std::string &why);
 	[[nodiscard]] std::string why_refused(const core::PluginHello &hello) const;
 	void close_peer(const char *why);
@@ -73,7 +76,9 @@ class Server
 	UniqueFd listener_, peer_;
 	std::string buffer_;
 	std::uint64_t last_seq_ = 0;
-	bool greeted_ = false; /* hello has arrived, and opened() was called */
+	core::PluginHello hello_;
+	bool greeted_ = false; /* hello has arrived */
+	bool is_open_ = false; /* the snapshot has begun, and opened() was called */
 	bool heard_ = false;   /* something has arrived since the last silence check */
 	agent::Loop::TimerId silence_timer_ = 0;
 	std::uint64_t connections_ = 0;

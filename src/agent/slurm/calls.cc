@@ -80,25 +80,42 @@ void Calls::update(core::JobId job, core::JobSpec spec, std::vector<std::string>
 		std::move(done), name_space);
 }
 
-void Calls::expire(core::JobId job, Done<Ok> done)
+/* The comparison is made by the worker directly before the call. */
+void Calls::end(const core::MarkedJob &job, std::function<Status()> call, Done<Ok> done)
 {
-	run<Ok>([job] { return expire_job(job); }, std::move(done));
-}
-
-void Calls::complete(core::JobId job, std::uint32_t wait_status, Done<Ok> done)
-{
-	run<Ok>([job, wait_status] { return complete_job(job, wait_status); }, std::move(done));
-}
-
-void Calls::cancel(core::JobId job, Done<Ok> done)
-{
-	run<Ok>([job] { return cancel_job(job); }, std::move(done));
-}
-
-void Calls::give_up(core::JobId job, core::Marker marker, Done<Ok> done)
-{
-	run<Ok>([job, marker = std::move(marker)] { return give_up_job(job, marker); },
+	run<Ok>(
+		[this, job, term = controller_.term(), call = std::move(call)]() -> Result<Ok> {
+			const Status same = controller_.is_certain(term)
+				? Ok{}
+				: check_marker(job.id, job.marker);
+			return same ? call() : same;
+		},
 		std::move(done));
+}
+
+void Calls::expire(const core::MarkedJob &job, Done<Ok> done)
+{
+	end(
+		job, [id = job.id] { return expire_job(id); }, std::move(done));
+}
+
+void Calls::complete(const core::MarkedJob &job, std::uint32_t wait_status, Done<Ok> done)
+{
+	end(
+		job, [id = job.id, wait_status] { return complete_job(id, wait_status); },
+		std::move(done));
+}
+
+void Calls::cancel(const core::MarkedJob &job, Done<Ok> done)
+{
+	end(
+		job, [id = job.id] { return cancel_job(id); }, std::move(done));
+}
+
+void Calls::give_up(const core::MarkedJob &job, Done<Ok> done)
+{
+	end(
+		job, [job] { return give_up_job(job.id, job.marker); }, std::move(done));
 }
 
 void Calls::node_create(core::NodeSpec spec, core::Family family, Done<Ok> done)

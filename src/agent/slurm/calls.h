@@ -23,6 +23,7 @@
 #define SLURMKUBE_AGENT_SLURM_CALLS_H
 
 #include "src/agent/loop.h"
+#include "src/agent/slurm/controller_watch.h"
 #include "src/agent/slurm/figures_pages.h"
 #include "src/agent/slurm/partitions.h"
 #include "src/agent/slurm/workers.h"
@@ -84,22 +85,26 @@ class Calls
 	void update(core::JobId job, core::JobSpec spec, std::vector<std::string> given,
 		std::vector<std::string> removed, Done<Ok> done);
 
+	/* The link to slurmctld has been opened or closed. Calls that end a job and were meant for
+	 * another process of slurmctld compare the job's marker first; again: it is another one. */
+	[[nodiscard]] ControllerWatch &controller() { return controller_; }
+
 	/* Ends a running job with this wait status (0, n << 8, signal, k_oom_status). not_found:
 	 * the job has already ended. */
-	void complete(core::JobId job, std::uint32_t wait_status, Done<Ok> done);
+	void complete(const core::MarkedJob &job, std::uint32_t wait_status, Done<Ok> done);
 
 	/* Ends a running job with the state TIMEOUT; where its partition has an OverTimeLimit, with
 	 * FAILED, signal 9. To be repeated after some seconds until the job has ended: the first
 	 * call only moves the job's end time. */
-	void expire(core::JobId job, Done<Ok> done);
+	void expire(const core::MarkedJob &job, Done<Ok> done);
 
 	/* Ends a pending or running job with the state CANCELLED. not_found: the job has already
 	 * ended. */
-	void cancel(core::JobId job, Done<Ok> done);
+	void cancel(const core::MarkedJob &job, Done<Ok> done);
 
 	/* Like cancel(), for a job whose pod cannot be found. The marker records this first, if
 	 * Slurm can change the job at all. */
-	void give_up(core::JobId job, core::Marker marker, Done<Ok> done);
+	void give_up(const core::MarkedJob &job, Done<Ok> done);
 
 	/* Creates a dynamic node (Slurm 24.11 and later). conflict: a node of that name exists. */
 	void node_create(core::NodeSpec spec, core::Family family, Done<Ok> done);
@@ -138,12 +143,15 @@ class Calls
 	template <class T> void run_by(Workers &workers, std::function<Result<T>()> call,
 		Done<T> done, const std::string &name_space = "");
 
+	void end(const core::MarkedJob &job, std::function<Status()> call, Done<Ok> done);
+
 	template <class T> void post(Done<T> done, Result<T> result);
 
 	agent::Loop &loop_;
 	/* Held by this object alone; a result that finds the pointer expired is dropped. */
 	std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 	std::weak_ptr<const bool> watch_ = alive_; /* workers copy it; never changed */
+	ControllerWatch controller_;
 	/* last members: their threads end before the other members are destroyed */
 	Workers workers_, surveyor_, figures_;
 };

@@ -29,9 +29,9 @@ class ControllerWatch
 
 	/* Number of the process of slurmctld that the link has shown last; 0: none so far. */
 	[[nodiscard]] std::uint64_t term() const;
-	/* Whether no link was ever opened, as in programs without one: then nothing can be
-	 * compared. Otherwise, whether that process is in control and alive, as far as this host can tell. False: it is
+	/* Whether that process is in control and alive, as far as this host can tell. False: it is
 	 * not, or it is not known, because the process is on another host or in another container.
+	 * If no link was ever opened, as in programs without one, nothing can be compared: true.
 	 */
 	[[nodiscard]] bool is_certain(std::uint64_t term) const;
 

@@ -180,6 +180,20 @@ Status update_job(core::JobId id, const core::JobSpec &spec, const std::vector<s
 			   : Status(refusal_of(number, spec));
 }
 
+Status check_marker(core::JobId id, const core::Marker &marker)
+{
+	job_info_msg_t *raw = nullptr;
+	if (compat::load_job(&raw, id.number) != SLURM_SUCCESS)
+		return last_error();
+	const JobTable table(raw);
+	if (table->record_count == 1 && stands_for(table->job_array[0], marker))
+		return Ok{};
+	/* the snapshot of the next link tells what has become of the job that was meant */
+	return Error{Errc::again,
+		"slurmctld has been restarted, and job " + std::to_string(id.number) +
+			" does not bear the marker of this pod now"};
+}
+
 Status complete_job(core::JobId job, std::uint32_t wait_status)
 {
 	if (compat::complete_job(job.number, wait_status) != SLURM_SUCCESS)

@@ -13,6 +13,8 @@ namespace slurmkube::slurm
 Result<SubmitReply> submit_job(const core::JobSpec &spec);
 Status update_job(core::JobId id, const core::JobSpec &spec, const std::vector<std::string> &given,
 	const std::vector<std::string> &removed);
+/* again: the job with that number is another one, or bears no marker at the moment. */
+Status check_marker(core::JobId job, const core::Marker &marker);
 Status complete_job(core::JobId job, std::uint32_t wait_status);
 Status expire_job(core::JobId job);
 Status cancel_job(core::JobId job);

@@ -1,7 +1,9 @@
 # added to libagent by src/agent/local.mk
 libagent_la_SOURCES += \
 	%D%/calls.cc \
+	%D%/controller_watch.cc \
 	%D%/calls.h \
+	%D%/controller_watch.h \
 	%D%/compat.h \
 	%D%/describe.cc \
 	%D%/describe.h \

@@ -52,7 +52,7 @@ std::string other_name_text(const World &world)
 	return std::to_string(jobs.size()) +
 		" live jobs of this Kubernetes cluster bear its name \"" + jobs.begin()->second +
 		"\", and slurmkubed.yaml says cluster: " + world.state().settings.policy.cluster +
-		" (jobs " + numbers_of(jobs) + "): nothing is done for any pod, job or node";
+		" (jobs " + numbers_of(jobs) + "): nothing is done for them and their pods";
 }
 
 std::string other_name_remedy(const World &world)

@@ -52,6 +52,12 @@ struct Marker {
 	bool operator==(const Marker &) const = default;
 };
 
+/* A job that is to be ended. The number alone may mean another job after slurmctld was killed. */
+struct MarkedJob {
+	JobId id;
+	Marker marker; /* empty: not known */
+};
+
 /* Marker::kind of a job for one pod; every other kind is that of a gang */
 inline constexpr char k_pod_kind[] = "Pod";
 

@@ -46,6 +46,18 @@ bool keeps_all_off(
 	return !is_known || !facts.tolerated->at(taint);
 }
 
+bool is_busy(const SlurmNode &node)
+{
+	return node.base == NodeBase::allocated || node.base == NodeBase::mixed || node.completing;
+}
+
+/* Only others have jobs there: a mistake in the node's features may have given it to this
+ * cluster. */
+bool is_of_others(const NodeFacts &facts)
+{
+	return is_busy(*facts.slurm) && !facts.has_job;
+}
+
 Wanted wanted_state(const NodeFacts &facts, const NodePolicy &policy)
 {
 	const KubeNode *node = facts.kube;
@@ -57,7 +69,7 @@ Wanted wanted_state(const NodeFacts &facts, const NodePolicy &policy)
 		const bool is_down = facts.slurm->base == NodeBase::down;
 		const bool is_lost = is_down ||
 			(facts.not_ready_seconds >= policy.not_ready_after_seconds &&
-				facts.is_surely_unready);
+				facts.is_surely_unready && !is_of_others(facts));
 		return {is_lost ? Wish::down : Wish::drain, why};
 	}
 	if (node->deleting)
@@ -85,11 +97,6 @@ bool is_ours(const SlurmNode &node)
 	return node.reason.starts_with(names::k_reason_prefix);
 }
 
-bool is_busy(const SlurmNode &node)
-{
-	return node.base == NodeBase::allocated || node.base == NodeBase::mixed || node.completing;
-}
-
 /*
  * Only RESUME leads back from DOWN, and it undoes a drain as well. So a node that an administrator
  * has drained is not set DOWN, since it is out of service already. The exception is a node whose
@@ -113,15 +120,11 @@ std::optional<NodeAction> down_change(const SlurmNode &node, const std::string &
  * together with its pods, is set DOWN or deleted. A node on which only others have jobs is theirs:
  * a mistake in its features may have given it to this cluster.
  */
-std::optional<NodeAction> absent_change(
-	const NodeFacts &facts, const NodePolicy &policy, bool may_delete)
+std::optional<NodeAction> absent_change(const NodeFacts &facts, bool may_delete)
 {
 	const SlurmNode &node = *facts.slurm;
-	if (is_of_another_cluster(node, *facts.plugin, policy.cluster))
-		return std::nullopt;
 	const bool is_out_of_service = node.drain || node.base == NodeBase::down;
-	const bool is_of_others = is_busy(node) && !facts.has_job;
-	const bool is_over = facts.is_gone && !facts.holds_pods && !is_of_others;
+	const bool is_over = facts.is_gone && !facts.holds_pods && !is_of_others(facts);
 	if (is_over && may_delete && node.dynamic && is_out_of_service && !is_busy(node))
 		return DeleteNode{node.name};
 	if (is_over)
@@ -299,8 +302,10 @@ std::optional<NodeAction> reconcile_node(const NodeFacts &facts, const NodePolic
 			      : std::nullopt;
 	}
 	const SlurmNode &slurm = *facts.slurm;
+	if (is_of_another_cluster(slurm, *facts.plugin, policy.cluster))
+		return std::nullopt;
 	if (!facts.kube)
-		return absent_change(facts, policy, creates);
+		return absent_change(facts, creates);
 	/* Slurm cannot change the size of a node. So a node that nothing uses is deleted, and
 	 * created again with its present size. */
 	const bool is_free = slurm.base == NodeBase::idle && !is_busy(slurm) && !facts.holds_pods &&

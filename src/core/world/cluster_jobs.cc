@@ -3,7 +3,7 @@
 
 #include "src/core/reconcile/reconcile.h"
 
-#include <algorithm>
+#include <utility>
 
 namespace slurmkube::core
 {
@@ -14,8 +14,11 @@ bool ClusterJobs::seen(const std::string &uid)
 		return false;
 	is_known_ = true;
 	ours_ = uid;
-	std::erase_if(
-		other_names_, [this](const auto &job) { return job.second.cluster_uid != ours_; });
+	for (const auto &[id, marker] : std::exchange(other_names_, {})) {
+		other_uids_.erase(other_uids_.find(marker.uid));
+		if (marker.cluster_uid == ours_)
+			add_other_name(id, marker);
+	}
 	return true;
 }
 
@@ -31,13 +34,33 @@ void ClusterJobs::note(const SlurmJob &job)
 		others_[job.id] = job.marker.cluster_uid;
 }
 
+void ClusterJobs::add_other_name(JobId id, const Marker &marker)
+{
+	other_names_[id] = marker;
+	other_uids_.insert(marker.uid);
+}
+
 void ClusterJobs::note_other_name(const SlurmJob &job)
 {
+	forget_other_name(job.id);
 	if (is_live(job) && !job.marker.cluster_uid.empty() &&
 		(ours_.empty() || job.marker.cluster_uid == ours_))
-		other_names_.insert_or_assign(job.id, job.marker);
-	else
-		other_names_.erase(job.id);
+		add_other_name(job.id, job.marker);
+}
+
+std::string ClusterJobs::forget_other_name(JobId id)
+{
+	auto known = other_names_.extract(id);
+	if (known.empty())
+		return {};
+	other_uids_.erase(other_uids_.find(known.mapped().uid));
+	return std::move(known.mapped().uid);
+}
+
+void ClusterJobs::forget_other_names()
+{
+	other_names_.clear();
+	other_uids_.clear();
 }
 
 void ClusterJobs::forget(JobId id)
@@ -52,11 +75,9 @@ void ClusterJobs::forget_clusters()
 	unknown_.clear();
 }
 
-bool ClusterJobs::has_other_names() const
+bool ClusterJobs::has_other_name(const std::string &component_uid) const
 {
-	return is_known_ && std::ranges::any_of(other_names_, [this](const auto &job) {
-		return job.second.cluster_uid == ours_;
-	});
+	return other_uids_.contains(component_uid);
 }
 
 std::map<JobId, std::string> ClusterJobs::of_other_names() const

@@ -38,8 +38,9 @@ class ClusterJobs
 	void note(const SlurmJob &job);
 	/* A job whose marker has another cluster's name. */
 	void note_other_name(const SlurmJob &job);
-	void forget_other_name(JobId id) { other_names_.erase(id); }
-	void forget_other_names() { other_names_.clear(); }
+	/* Returns the job's Marker::uid; empty: it is not known. */
+	std::string forget_other_name(JobId id);
+	void forget_other_names();
 	void forget(JobId id);
 	/* After seen() with another uid: the jobs of our name have to be noted again. */
 	void forget_clusters();
@@ -53,17 +54,20 @@ class ClusterJobs
 	/* Live jobs of this cluster under another name than that in the configuration, with that
 	 * name. */
 	[[nodiscard]] std::map<JobId, std::string> of_other_names() const;
-	/* Whether there is one, cheaply. */
-	[[nodiscard]] bool has_other_names() const;
+	/* Whether such a job stands for the component: its pods must not get a second job. */
+	[[nodiscard]] bool has_other_name(const std::string &component_uid) const;
 	/* Live jobs under our cluster's name whose markers contain no uid. */
 	[[nodiscard]] const std::set<JobId> &of_unknown_clusters() const { return unknown_; }
 
       private:
+	void add_other_name(JobId id, const Marker &marker);
+
 	bool is_known_ = false;
 	std::string ours_;
 	std::map<JobId, std::string> others_;
 	/* under other names; they are of this cluster if the uid says so */
 	std::map<JobId, Marker> other_names_;
+	std::multiset<std::string> other_uids_; /* Marker::uid of other_names_ */
 	std::set<JobId> unknown_;
 };
 

@@ -160,17 +160,18 @@ NodeFacts NodePlanner::facts_of(const std::string &name, const KubeNode *seen,
 	const auto since = not_ready_since_us_.find(name);
 	const bool is_gone = !seen && !NodeNames::is_of_no_node(name) &&
 		absent_.is_confirmed(name, now.mono_us) && !holds_absent(view.slurm.size(), most);
+	const bool is_unready =
+		unready_.is_confirmed(name, now.mono_us) && !holds_unready(view.slurm.size(), most);
 	return {.kube = seen,
 		.is_gone = is_gone,
 		.slurm = find(view.slurm, name),
 		.plugin = &view.plugin,
 		.holds_pods =
 			view.holds_pods(name) || (is_gone && view.has_pod_without_record(name)),
-		.has_job = !is_gone || view.has_job(name),
+		.has_job = !(is_gone || is_unready) || view.has_job(name),
 		.may_resize = resized == resized_to_.end() || resized->second != wanted,
 		.tolerated = &view.tolerated,
-		.is_surely_unready = unready_.is_confirmed(name, now.mono_us) &&
-			!holds_unready(view.slurm.size(), most),
+		.is_surely_unready = is_unready,
 		.not_ready_seconds = since == not_ready_since_us_.end()
 			? 0
 			: (now.mono_us - since->second) / k_second_us};

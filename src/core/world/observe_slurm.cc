@@ -44,9 +44,11 @@ void World::link_opened(PluginHello hello)
 
 void World::job_seen(SlurmJob job, Now now)
 {
-	if (job.marker.cluster != state_.settings.policy.cluster)
+	if (job.marker.cluster != state_.settings.policy.cluster) {
 		/* a job for another Kubernetes cluster: not ours to touch */
-		return state_.clusters.note_other_name(job);
+		state_.clusters.note_other_name(job);
+		return queue_.mark(PodUid{job.marker.uid});
+	}
 	state_.clusters.forget_other_name(job.id);
 	std::ranges::sort(job.nodes, natural_less, &NodeAllocation::node);
 	if (!state_.sync.has_link()) {
@@ -198,7 +200,7 @@ void World::forget_job(JobId id)
 
 void World::job_gone(JobId id, Now now)
 {
-	state_.clusters.forget_other_name(id);
+	queue_.mark(PodUid{state_.clusters.forget_other_name(id)});
 	const auto known = state_.jobs.find(id);
 	if (state_.sync.has_link() && known != state_.jobs.end() && is_live(known->second))
 		note_vanished({known->second.marker.uid}, id, now);

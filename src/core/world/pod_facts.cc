@@ -41,7 +41,7 @@ std::optional<Complete> ending_of(const AskedEnd *asked, const SlurmJob *job, No
 ComponentFacts FactsReader::facts_of_component(const PodUid &key, const Component &component) const
 {
 	ComponentFacts f;
-	f.known = state_.is_known();
+	f.known = state_.is_known() && !state_.clusters.has_other_name(key.text);
 	f.job = state_.current_job(key);
 	if (job_side(f.job) == JobSide::ended && is_given_up(component, *f.job))
 		f.job = nullptr;

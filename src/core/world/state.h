@@ -59,10 +59,10 @@ struct State {
 		return clusters.is_known() || !settings.needs_cluster;
 	}
 	/* Nothing may be done: live jobs under our cluster's name stand for pods of another
-	 * cluster, or live jobs under another name for pods of ours. */
+	 * cluster. */
 	[[nodiscard]] bool holds_other_cluster() const
 	{
-		return !clusters.of_other_clusters().empty() || clusters.has_other_names();
+		return !clusters.of_other_clusters().empty();
 	}
 	/* Everything that decisions need is known, and there is no reason to doubt it. */
 	[[nodiscard]] bool is_known() const;

@@ -230,7 +230,7 @@ void Probe::burst_end()
 	if (jobs_.empty())
 		return finish(1);
 	for (const core::JobId &job : jobs_) {
-		calls_.complete(job, 0, [this](const Status &result) {
+		calls_.complete({job, {}}, 0, [this](const Status &result) {
 			results_["ended"] += result ? 1 : 0;
 			if (--outstanding_ == 0) {
 				(void)printf("ended=%d ", results_["ended"]);
@@ -249,11 +249,11 @@ int Probe::run(const Words &words)
 	if (verb == "submit")
 		submit(words);
 	else if (verb == "complete")
-		calls_.complete({number(1)}, number(2), status());
+		calls_.complete({{number(1)}, {}}, number(2), status());
 	else if (verb == "cancel")
-		calls_.cancel({number(1)}, status());
+		calls_.cancel({{number(1)}, {}}, status());
 	else if (verb == "give-up")
-		calls_.give_up({number(1)}, spec_of({{"pod", words.at(2)}}).marker, status());
+		calls_.give_up({{number(1)}, spec_of({{"pod", words.at(2)}}).marker}, status());
 	else if (verb == "ping")
 		calls_.ping(status());
 	else if (verb == "survey")

@@ -38,6 +38,15 @@ bool is_live(core::JobState state)
 		state == core::JobState::suspended;
 }
 
+std::string conflict_text(
+	const std::string &refused, const std::string &served, const std::string &cluster_uid)
+{
+	return "Cluster=" + refused + " and Cluster=" + served +
+		" are one Kubernetes cluster (uid of namespace kube-system " + cluster_uid +
+		"), and " + served +
+		" is served: correct the kubeconfig of one of the two agents, or stop it";
+}
+
 /* Whether the comma-separated list has the entry. */
 bool has_entry(std::string_view list, std::string_view entry)
 {
@@ -195,36 +204,40 @@ void FeedReader::reset()
 	changed_.set();
 }
 
-bool FeedReader::has_live_jobs(const std::string &cluster_uid) const
+bool Feed::has_live_jobs(const std::string &cluster, const std::string &cluster_uid) const
 {
-	return std::ranges::any_of(feed_.jobs_, [&](const auto &entry) {
+	return std::ranges::any_of(jobs_, [&](const auto &entry) {
 		const core::SlurmJob &job = entry.second;
-		return job.marker.cluster == share_.cluster &&
-			job.marker.cluster_uid == cluster_uid && is_live(job.state);
+		return job.marker.cluster == cluster && job.marker.cluster_uid == cluster_uid &&
+			is_live(job.state);
 	});
 }
 
-std::string FeedReader::same_as(const FeedReader &other) const
-{
-	return "Cluster=" + share_.cluster + " and Cluster=" + other.share_.cluster +
-		" are one Kubernetes cluster (uid of namespace kube-system " +
-		other.share_.cluster_uid + "), and " + other.share_.cluster +
-		" is served: correct the kubeconfig of one of the two agents, or stop it";
-}
-
+/* A name keeps its Kubernetes cluster while slurmctld runs, also while its agent is away: the other
+ * agent would submit jobs for its pods meanwhile. */
 Status FeedReader::take_over(const std::string &cluster_uid)
 {
+	share_.cluster_uid = cluster_uid;
+	if (cluster_uid.empty())
+		return Ok{};
+	auto &served = feed_.served_;
+	std::erase_if(served, [&](const auto &entry) {
+		return entry.second == share_.cluster && entry.first != cluster_uid;
+	});
+	const auto [owner, is_new] = served.emplace(cluster_uid, share_.cluster);
+	const std::string before = owner->second;
+	if (is_new || before == share_.cluster)
+		return Ok{};
+	if (feed_.has_live_jobs(before, cluster_uid) ||
+		!feed_.has_live_jobs(share_.cluster, cluster_uid))
+		return Error{Errc::conflict, conflict_text(share_.cluster, before, cluster_uid)};
+	owner->second = share_.cluster;
 	for (FeedReader *other : feed_.readers_) {
-		if (other == this || !other->open_ || !other->refusal_.empty() ||
-			cluster_uid.empty() || other->share_.cluster_uid != cluster_uid)
+		if (!other->open_ || other->share_.cluster != before)
 			continue;
-		if (other->has_live_jobs(cluster_uid) || !has_live_jobs(cluster_uid))
-			return Error{Errc::conflict, same_as(*other)};
-		share_.cluster_uid = cluster_uid;
-		other->refusal_ = other->same_as(*this);
+		other->refusal_ = conflict_text(before, share_.cluster, cluster_uid);
 		other->changed_.set();
 	}
-	share_.cluster_uid = cluster_uid;
 	return Ok{};
 }
 

@@ -45,12 +45,16 @@ class Feed
       private:
 	friend class FeedReader;
 	void queue_job(const core::SlurmJob &job, const codec::LinkMessage &message);
+	[[nodiscard]] bool has_live_jobs(
+		const std::string &cluster, const std::string &cluster_uid) const;
 
 	mutable std::mutex mutex_;
 	std::map<std::uint32_t, core::SlurmJob> jobs_;
 	std::map<std::string, core::SlurmNode> nodes_;
 	bool complete_ = false;
 	std::vector<FeedReader *> readers_;
+	/* uid of each Kubernetes cluster, and the name under which it was served last */
+	std::map<std::string, std::string> served_;
 };
 
 /* Whose jobs and nodes a link sends. A node with the features of two clusters is in no share: an
@@ -79,8 +83,8 @@ class FeedReader
 	[[nodiscard]] bool is_complete() const { return feed_.is_complete(); }
 	/* Returns the snapshot, including its begin and end, and starts to queue changes. again:
 	 * the state is not complete. conflict: another link serves the Kubernetes cluster with that
-	 * uid, which would get two jobs for each pod. Of two links that one is served whose name is
-	 * in live jobs, otherwise the first one. */
+	 * uid, which would get two jobs for each pod. Of two names that one is served which is in
+	 * live jobs, otherwise the one that was served before. */
 	Result<std::vector<codec::LinkMessage>> open(const std::string &cluster_uid);
 	void close();
 	/* Takes the changes since the last call. False: the queue was dropped, the state is
@@ -98,8 +102,6 @@ class FeedReader
 	void queue(const codec::LinkMessage &message);
 	void queue_node(const core::SlurmNode *before, const core::SlurmNode &now);
 	void reset();
-	[[nodiscard]] bool has_live_jobs(const std::string &cluster_uid) const;
-	[[nodiscard]] std::string same_as(const FeedReader &other) const;
 	Status take_over(const std::string &cluster_uid);
 
 	Feed &feed_;

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <system_error>
 
 namespace slurmkube::plugin
@@ -19,9 +20,21 @@ namespace
 
 constexpr std::size_t k_file_max = 8 * 1024 * 1024;
 
+/* Whatever the path names, slurmctld must not wait for it: a FIFO would block. */
+UniqueFd open_regular(const char *path)
+{
+	UniqueFd fd(path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1);
+	struct stat about = {};
+	if (fd && (fstat(fd.get(), &about) != 0 || !S_ISREG(about.st_mode))) {
+		errno = EINVAL;
+		fd.reset();
+	}
+	return fd;
+}
+
 std::string read_file(const char *path)
 {
-	UniqueFd fd(path ? open(path, O_RDONLY | O_CLOEXEC) : -1);
+	UniqueFd fd = open_regular(path);
 	std::string text;
 	char buffer[16384];
 	ssize_t n = 0;
@@ -41,7 +54,7 @@ std::string read_conf_file(const char *name)
 std::string conf_file_trouble(const char *name)
 {
 	const Owned<char, std::free> path(kube_seam_conf_path(name));
-	const UniqueFd fd(path ? open(path.get(), O_RDONLY | O_CLOEXEC) : -1);
+	const UniqueFd fd = open_regular(path.get());
 	char byte = 0;
 	if (fd && read(fd.get(), &byte, 1) >= 0)
 		return {};

@@ -165,18 +165,20 @@ static bool changes_words(const job_desc_msg_t *change)
 static int judge_change(job_desc_msg_t *change, const job_record_t *job, uint32_t caller,
 	struct kube_verdict *verdict)
 {
+	char *partitions = change->partition ? kube_with_alternates(change->partition) : NULL;
 	struct kube_modify_facts facts = {
 		.caller = caller,
 		.marker = {.admin_comment = job->admin_comment, .copy = job->resp_host},
 		.partition = job->partition,
 		.new_admin_comment = change->admin_comment,
-		.new_partition = change->partition,
+		.new_partition = partitions,
 		.resizes = changes_counts(change) || changes_words(change),
 	};
 
 	if (facts.resizes || facts.new_admin_comment)
 		facts.caller_is_admin = ctld_is_super_user(caller);
 	kube_glue_modify(&facts, verdict);
+	xfree(partitions);
 	if (verdict->outcome != KUBE_ALLOW)
 		return code_of(verdict->outcome);
 	if (verdict->keeps_comment)

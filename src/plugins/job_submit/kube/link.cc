@@ -136,7 +136,8 @@ std::string Link::send_snapshot(const std::string &cluster_uid)
 {
 	const auto snapshot = feed_.open(cluster_uid);
 	if (!snapshot)
-		return refuse(snapshot.error().what);
+		return snapshot.error().code == Errc::conflict ? refuse(snapshot.error().what)
+							       : snapshot.error().what;
 	welcomed_ = true;
 	stats_at_ = 0;
 	return send_all(*snapshot);

@@ -79,6 +79,8 @@ bool kube_node_is_external(const node_record_t *node, const char *feature);
 /* The comma-separated list from which Slurm will choose the job's partition, including the
  * alternates of partitions that accept no jobs. The caller frees it with xfree(). */
 char *kube_partitions_of(const job_desc_msg_t *job);
+/* The same for a list of partitions. */
+char *kube_with_alternates(const char *wanted);
 /* If job_submit/all_partitions, before or after this plugin, gives a job all partitions, leaves out
  * those for pods. */
 void kube_leave_out_partitions_for_pods(job_desc_msg_t *job);

@@ -37,7 +37,12 @@ static const char *alternate_of(char *name)
 
 char *kube_partitions_of(const job_desc_msg_t *job)
 {
-	char *list = xstrdup(wanted_by(job)), *names = xstrdup(list), *rest = NULL;
+	return kube_with_alternates(wanted_by(job));
+}
+
+char *kube_with_alternates(const char *wanted)
+{
+	char *list = xstrdup(wanted), *names = xstrdup(list), *rest = NULL;
 
 	for (char *name = names ? strtok_r(names, ",", &rest) : NULL; name;
 		name = strtok_r(NULL, ",", &rest)) {

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/agent/slurm/controller_watch.h"
+#include "testsuite/unit/check.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <vector>
+
+using namespace slurmkube;
+using namespace slurmkube::slurm;
+
+namespace
+{
+
+std::int64_t start_of(int pid)
+{
+	std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+	std::string line;
+	std::getline(file, line);
+	std::istringstream words(line.substr(line.rfind(')') + 1));
+	const std::vector<std::string> all{std::istream_iterator<std::string>(words), {}};
+	return std::stoll(all.at(19));
+}
+
+core::PluginHello hello_of(int pid)
+{
+	std::array<char, 256> host{};
+	(void)gethostname(host.data(), host.size() - 1);
+	core::PluginHello hello;
+	hello.pid = pid;
+	hello.process_start = start_of(pid);
+	hello.host = host.data();
+	return hello;
+}
+
+void a_process_is_known_by_host_pid_and_start()
+{
+	const core::PluginHello own = hello_of(getpid());
+	CHECK(is_alive_here(own));
+	core::PluginHello other = own;
+	other.process_start++; /* the pid was given again */
+	CHECK(!is_alive_here(other));
+	other = own;
+	other.host += "-2";
+	CHECK(!is_alive_here(other));
+	other = own;
+	other.process_start = 0; /* an older plugin */
+	CHECK(!is_alive_here(other));
+	other = own;
+	other.pid = 0;
+	CHECK(!is_alive_here(other));
+}
+
+void a_process_that_was_killed_is_not_alive()
+{
+	const pid_t child = fork();
+	if (child == 0) {
+		(void)pause();
+		_exit(0);
+	}
+	const core::PluginHello hello = hello_of(child);
+	CHECK(is_alive_here(hello));
+	(void)kill(child, SIGSTOP);
+	CHECK(is_alive_here(hello));
+	(void)kill(child, SIGKILL);
+	siginfo_t ended = {};
+	(void)waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT);
+	CHECK(!is_alive_here(hello)); /* a zombie */
+	(void)waitpid(child, nullptr, 0);
+	CHECK(!is_alive_here(hello));
+}
+
+void only_the_present_term_is_certain()
+{
+	ControllerWatch watch;
+	CHECK_EQUAL(watch.term(), 0U);
+	CHECK(watch.is_certain(0));
+	core::PluginHello hello = hello_of(getpid());
+	watch.link_opened(hello);
+	const std::uint64_t first = watch.term();
+	CHECK(watch.is_certain(first));
+	CHECK(!watch.is_certain(0));
+	watch.link_closed();
+	CHECK(!watch.is_certain(first));
+	watch.link_opened(hello); /* the same slurmctld: the same jobs */
+	CHECK_EQUAL(watch.term(), first);
+	CHECK(watch.is_certain(first));
+	hello.process_start++;
+	watch.link_opened(hello);
+	CHECK(!watch.is_certain(first));
+	CHECK(watch.term() != first);
+}
+
+} // namespace
+
+int main()
+{
+	return check::run_tests("controller watch",
+		{
+			TEST(a_process_is_known_by_host_pid_and_start),
+			TEST(a_process_that_was_killed_is_not_alive),
+			TEST(only_the_present_term_is_certain),
+		});
+}
