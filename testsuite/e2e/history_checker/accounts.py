@@ -138,6 +138,9 @@ def disagreements(slurm):
         seen, said = [(r.state, r.exit_code) for r in rows], printed(
             fields["JobState"], fields["ExitCode"]
         )
+        # a completion that comes after Slurm's own end changes only what slurmctld shows
+        if fields["JobState"] in SLURMS_OWN:
+            said = {*said, (fields["JobState"], "0:0")}
         if len(seen) != 1 or seen[0] not in said:
             out.append(
                 (

@@ -58,6 +58,18 @@ def test_exit_code_that_comes_after_a_cancellation():
     finds(p, "accounts")
 
 
+def test_exit_code_that_comes_too_late_for_the_record():
+    p = Play()
+    p.made(10, "one")
+    shown(p, 1, 10, 15, state="CANCELLED", ExitCode="1:0", **{"last picture": "yes"})
+    p.started(10.1, 1)
+    p.bound(10.2, "one", 1)
+    p.ended(15, "one", 1)
+    p.user_kills(15.01, 1)
+    accounted(p, 1, 10, "CANCELLED", "0:0", end=15, submit=10)
+    finds(p)
+
+
 def test_record_whose_name_comes_later():
     p = lived()
     accounted(p, 1, 10, end=60, submit=10, name="another")
