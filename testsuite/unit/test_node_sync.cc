@@ -282,6 +282,10 @@ void a_busy_node_without_a_job_of_ours_is_only_drained()
 	facts.not_ready_seconds = 3600;
 	CHECK(reconcile_node(facts, policy()).has_value());
 	facts.has_job = false;
+	CHECK(reconcile_node(facts, policy()).has_value());
+	PluginHello of_one = hello; /* kube.conf names several clusters */
+	of_one.kube_cluster = "alpha";
+	facts.plugin = &of_one;
 	CHECK(!reconcile_node(facts, policy()).has_value());
 }
 

@@ -58,6 +58,12 @@ bool is_of_others(const NodeFacts &facts)
 	return is_busy(*facts.slurm) && !facts.has_job;
 }
 
+/* A node of this name may be of another cluster under the same slurmctld. */
+bool may_be_of_another_cluster(const NodeFacts &facts)
+{
+	return !facts.plugin->kube_cluster.empty() && is_of_others(facts);
+}
+
 Wanted wanted_state(const NodeFacts &facts, const NodePolicy &policy)
 {
 	const KubeNode *node = facts.kube;
@@ -69,7 +75,7 @@ Wanted wanted_state(const NodeFacts &facts, const NodePolicy &policy)
 		const bool is_down = facts.slurm->base == NodeBase::down;
 		const bool is_lost = is_down ||
 			(facts.not_ready_seconds >= policy.not_ready_after_seconds &&
-				facts.is_surely_unready && !is_of_others(facts));
+				facts.is_surely_unready && !may_be_of_another_cluster(facts));
 		return {is_lost ? Wish::down : Wish::drain, why};
 	}
 	if (node->deleting)
