@@ -238,7 +238,7 @@ void Executor::ask_for_cluster()
 	});
 }
 
-/* Each node would have the same error at each interval, so it is told once. */
+/* Each node would have the same error at each interval, so it is logged once. */
 void Executor::report_drain(const core::ReportDrain &action)
 {
 	auto done = [this, name = action.name, condition = action.condition](const Status &answer) {

@@ -86,7 +86,7 @@ class Executor
 	core::UnusedClasses unused_classes_;
 	bool cluster_asked_ = false;
 	std::string cluster_unknown_;
-	bool drain_reports_fail_ = false; /* and the log has told so */
+	bool drain_reports_fail_ = false; /* and that was logged */
 };
 
 /* "namespace/name" of the pod or gang for the log; the uid if it is unknown. */
