@@ -43,6 +43,12 @@ def _cordon(bed, name, on=True):
     bed.plane.kubectl("cordon" if on else "uncordon", name)
 
 
+def _set_features(bed, name, features):
+    """Both lists at once: since 24.11 the active ones must be among those that are available."""
+    kinds = (f"AvailableFeatures={features}", f"ActiveFeatures={features}")
+    bed.slurm.run("scontrol", "update", f"NodeName={name}", *kinds)
+
+
 @contextmanager
 def _not_ready(bed, *names):
     """Freezes kwok meanwhile, which would report Ready at once."""
@@ -100,9 +106,7 @@ def test_annotations_of_slinky(bed):
     )
     equal(re.findall(r"Feature=(\S*)", line), ["kube,slurm-bridge,k8s/switch=s1"], line)
     equal(re.findall(r"State=(\S*)", line), ["UNKNOWN"], line)
-    bed.slurm.run(
-        "scontrol", "update", "NodeName=node-0", "AvailableFeatures=" + "kube,k8s/switch=s1"
-    )
+    _set_features(bed, "node-0", "kube,k8s/switch=s1")
     bed.kube.create(
         pod(
             "by-feature",
@@ -112,9 +116,7 @@ def test_annotations_of_slinky(bed):
     )
     equal(bed.kube.wait_phase("by-feature", "Succeeded")["spec"]["nodeName"], "node-0")
     wait_no_live_jobs(bed, 60)
-    bed.slurm.run(
-        "scontrol", "update", "NodeName=node-0", "AvailableFeatures=kube", "ActiveFeatures=kube"
-    )
+    _set_features(bed, "node-0", "kube")
     bed.plane.kubectl("annotate", "node", "node-0", reason + "-", partitions + "-", spec + "-")
 
 
