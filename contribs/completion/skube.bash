@@ -95,7 +95,10 @@ _skube_words() {
 		echo "$data" --namespace --image --timeout --context --kubeconfig
 		echo --scheduler-name
 		;;
-	*" nodes "*) echo --slurm-conf --output --force --socket --config ;;
+	*" nodes "*)
+		echo --slurm-conf --output --force --socket --config
+		echo --topology-conf --topology-labels
+		;;
 	*" explain "*) echo options ;;
 	*" kubeconfig "*) echo --token-file --owner --duration --account ;;
 	*" manifests "*) echo --config --only --account ;;

@@ -109,6 +109,8 @@ __skube_option node "On these nodes" "$lists watch" -x -a "(__skube_names nodes)
 __skube_option sort "Order by these columns" "$lists" -x -k -a "(__skube_columns)"
 __skube_option watch "Go on and print changes" "$lists" -s w
 __skube_option slurm-conf "Print node lines for slurm.conf" nodes
+__skube_option topology-conf "Print lines for topology.conf" nodes
+__skube_option topology-labels "Labels, outermost first" nodes -x
 __skube_option output "File for node lines" nodes -s o -r -F
 __skube_option output "Format" "$data" -s o -x -k -a "json yaml"
 __skube_option output "Format" "$lists" -s o -x -k -a "wide name"

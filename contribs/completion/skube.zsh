@@ -111,6 +111,8 @@ _skube_list_options() {
 _skube_other_options() {
 	local kubectl="teardown migrate selftest version drain resume"
 	_skube_option nodes '--slurm-conf[print node lines for slurm.conf]'
+	_skube_option nodes '--topology-conf[print lines for topology.conf]'
+	_skube_option nodes '--topology-labels=[labels, outermost first]:labels:'
 	_skube_option nodes '--force[replace the file even if nodes are missing]'
 	_skube_option kubeconfig '--token-file=[file for the token]:file:_files'
 	_skube_option kubeconfig '--owner=[owner of both files]:user:_users'

@@ -7,6 +7,9 @@
 #include "src/agent/replies_parts.h"
 #include "src/codec/json.h"
 #include "src/codec/link.h"
+#include "src/core/model/host_list.h"
+#include "src/core/policy/slinky_node.h"
+#include "src/core/reconcile/topology_lines.h"
 
 namespace slurmkube::agent
 {
@@ -47,14 +50,19 @@ std::string lost_nodes(const core::World &world)
 	return names;
 }
 
+std::string no_list(const std::string &why)
+{
+	return ctl::error_reply(
+		"the managed nodes are not known for certain, so there is no list: " + why +
+		"; 'skube check' says more");
+}
+
 /* "apply" in the reply is the command that makes slurmctld read the lines. */
 std::string slurm_conf(const App &app, const std::string &api_trouble)
 {
 	const core::World &world = app.world();
 	if (const std::string why = why_no_slurm_conf(app, api_trouble); !why.empty())
-		return ctl::error_reply(
-			"the managed nodes are not known for certain, so there is no list: " + why +
-			"; 'skube check' says more");
+		return no_list(why);
 	if (const std::string lost = lost_nodes(world); !lost.empty())
 		return ctl::error_reply(
 			"Slurm has nodes that lack the label of managed nodes, or that Kubernetes "
@@ -73,6 +81,26 @@ std::string slurm_conf(const App &app, const std::string &api_trouble)
 	Json reply = ok_reply();
 	put(reply.get(), "lines", std::move(lines));
 	put(reply.get(), "apply", how_slurmctld_rereads(world.state().sync.plugin()));
+	return codec::to_text(reply.get());
+}
+
+/* labels: keys, outermost first, separated by commas; empty: region and zone. */
+std::string topology_conf(const App &app, const std::string &labels, const std::string &api_trouble)
+{
+	if (const std::string why = why_no_slurm_conf(app, api_trouble); !why.empty())
+		return no_list(why);
+	std::vector<core::PlacedNode> nodes;
+	for (const auto &[name, node] : app.world().state().kube_nodes)
+		nodes.push_back({app.config().nodes.names.in_slurm(name),
+			core::slinky_topology(node.annotations), node.labels});
+	const std::vector<std::string> keys = labels.empty()
+		? std::vector<std::string>{names::k_region_label, names::k_zone_label}
+		: core::split_hosts(labels);
+	Json lines = new_array();
+	for (const std::string &line : core::topology_lines(nodes, keys, app.config().cluster))
+		append(lines.get(), line);
+	Json reply = ok_reply();
+	put(reply.get(), "lines", std::move(lines));
 	return codec::to_text(reply.get());
 }
 
@@ -144,6 +172,15 @@ constexpr Verb k_verbs[] = {
 							const std::string &trouble) {
 				reply(slurm_conf(app, trouble));
 			});
+		}},
+	{"topology_conf", true,
+		[](const Question &asked) {
+			asked.app.ask_for_nodes(
+				[&app = asked.app, reply = asked.reply,
+					labels = get_string(asked.request, "labels")](
+					const std::string &trouble) {
+					reply(topology_conf(app, labels, trouble));
+				});
 		}},
 };
 

@@ -170,6 +170,8 @@ libcore_la_SOURCES = \
 	%D%/world/job_facts.cc \
 	%D%/world/node_filter.cc \
 	%D%/world/node_filter.h \
+	%D%/reconcile/topology_lines.cc \
+	%D%/reconcile/topology_lines.h \
 	%D%/world/drain_reports.cc \
 	%D%/world/drain_reports.h \
 	%D%/world/node_planner.cc \

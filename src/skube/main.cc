@@ -69,6 +69,13 @@ const Command &why_command()
 	return command;
 }
 
+const Command &topology_command()
+{
+	static const Command command = {{"nodes"}, "topology_conf", skube::k_node_lines,
+		skube::topology_conf_view, nullptr};
+	return command;
+}
+
 /* nullptr: no command that asks the agent. */
 const Command *command_of(const std::vector<std::string> &words)
 {
@@ -150,6 +157,8 @@ Result<codec::Json> members_of(const Command &command, const Options &options)
 			return target.error();
 		skube::put_target(members.get(), *target);
 	}
+	if (!options.topology_labels.empty())
+		codec::put(members.get(), "labels", options.topology_labels);
 	if (command.list) {
 		const auto text = skube::selection_of(command.list(), options);
 		if (!text)
@@ -165,8 +174,14 @@ Result<skube::Look> look_of(const Command &command, const Options &options)
 {
 	skube::Look look{.now = static_cast<std::int64_t>(time(nullptr))};
 	if (command.id == skube::k_node_lines) {
-		if (!options.slurm_conf)
-			return Error{Errc::invalid, "nodes needs --slurm-conf"};
+		if (options.slurm_conf == options.topology_conf)
+			return Error{Errc::invalid,
+				"nodes needs one of --slurm-conf and --topology-conf"};
+		if (options.topology_conf && (!options.output.empty() || options.force))
+			return Error{Errc::invalid,
+				"--topology-conf prints the lines, without --output and --force"};
+		if (!options.topology_conf && !options.topology_labels.empty())
+			return Error{Errc::invalid, "--topology-labels needs --topology-conf"};
 		return look;
 	}
 	const auto format = skube::format_of(options, !command.list);
@@ -256,8 +271,8 @@ int ask_agent(const Command &command, const Options &options)
 	const int status = fetch(command, socket, members->get(), reply);
 	if (status != k_fine)
 		return status;
-	return command.id == skube::k_node_lines ? print_node_lines(options, reply.get())
-						 : print_reply(command, reply.get(), *look);
+	return options.slurm_conf ? print_node_lines(options, reply.get())
+				  : print_reply(command, reply.get(), *look);
 }
 
 int run(int argc, char **argv)
@@ -277,7 +292,9 @@ int run(int argc, char **argv)
 	const Status named = skube::check_named_file(options.manifests.config);
 	if (!named && local != skube::k_manifests)
 		return usage_error(named.error().what);
-	return command ? ask_agent(*command, options) : skube::run_local(options);
+	if (!command)
+		return skube::run_local(options);
+	return ask_agent(options.topology_conf ? topology_command() : *command, options);
 }
 
 } // namespace

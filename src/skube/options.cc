@@ -19,6 +19,8 @@ const char k_help[] =
 	"  nodes --slurm-conf [--output FILE] [--force]\n"
 	"                        node lines for an Include file of slurm.conf (Slurm\n"
 	"                        before 24.11)\n"
+	"  nodes --topology-conf [--topology-labels LABELS]\n"
+	"                        lines for Slurm's topology.conf from annotations and labels\n"
 	"  why [NAMESPACE/]POD   explain one pod: its Slurm user, its job, what it waits for\n"
 	"  why node/NAME|job/ID|KIND/NAME   explain a node, a job, or the pods of an owner\n"
 	"  top [--once]          counts, rates, times and the oldest waiting pod; live on a\n"
@@ -129,6 +131,10 @@ using Word = std::string &;
 constexpr Known k_known[] = {
 	{"json", 0, k_data, [](Options &o) -> Flag { return o.json; }, nullptr},
 	{"slurm-conf", 0, k_node_lines, [](Options &o) -> Flag { return o.slurm_conf; }, nullptr},
+	{"topology-conf", 0, k_node_lines, [](Options &o) -> Flag { return o.topology_conf; },
+		nullptr},
+	{"topology-labels", 0, k_node_lines, nullptr,
+		[](Options &o) -> Word { return o.topology_labels; }},
 	{"force", 0, k_node_lines, [](Options &o) -> Flag { return o.force; }, nullptr},
 	{"active", 0, k_show_pods, [](Options &o) -> Flag { return o.select.active; }, nullptr},
 	{"all-namespaces", 'A', k_show_jobs | k_show_pods | k_watch,

@@ -50,8 +50,9 @@ enum Commands : unsigned {
 
 struct Options {
 	std::string socket; /* empty: not given */
-	bool json = false, slurm_conf = false, force = false;
-	std::string output; /* a format, or with k_node_lines a file; empty: the default */
+	bool json = false, slurm_conf = false, topology_conf = false, force = false;
+	std::string topology_labels; /* keys, separated by commas */
+	std::string output;          /* a format, or with k_node_lines a file; empty: the default */
 	bool all_namespaces = false, watch = false;
 	core::SelectionText select; /* users as names or numbers */
 	std::string sort;

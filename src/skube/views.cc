@@ -142,18 +142,34 @@ std::string why_view(json_object *reply)
 	return text;
 }
 
-std::string slurm_conf_view(json_object *reply)
+namespace
+{
+
+std::string lines_of(json_object *reply)
 {
 	json_object *lines = get(reply, "lines");
-	std::string all = "# Made by 'skube nodes --slurm-conf' for an Include of slurm.conf; "
-			  "after a change " +
-		get_string(reply, "apply", "restart slurmctld") + ".\n";
+	std::string all;
 	for (std::size_t i = 0; i < array_size(lines); i++) {
 		json_object *line = array_at(lines, i);
 		if (json_object_is_type(line, json_type_string))
 			all += printable(json_object_get_string(line)) + "\n";
 	}
 	return all;
+}
+
+} // namespace
+
+std::string slurm_conf_view(json_object *reply)
+{
+	return "# Made by 'skube nodes --slurm-conf' for an Include of slurm.conf; "
+	       "after a change " +
+		get_string(reply, "apply", "restart slurmctld") + ".\n" + lines_of(reply);
+}
+
+std::string topology_conf_view(json_object *reply)
+{
+	return "# Made by 'skube nodes --topology-conf' for topology.conf (topology/tree).\n" +
+		lines_of(reply);
 }
 
 std::string diag_view(json_object *reply)

@@ -25,6 +25,7 @@ bool all_checks_passed(json_object *reply);
 std::string why_view(json_object *reply);
 /* The contents of the file that slurm.conf includes. */
 std::string slurm_conf_view(json_object *reply);
+std::string topology_conf_view(json_object *reply);
 std::string diag_view(json_object *reply);
 
 /* The member stage_latencies of a reply. */

@@ -65,6 +65,11 @@ TESTED = [
     (r"sacctmgr modify user \S+ set qos\+=\S+", "testsuite/e2e/test_identity.py", "qos+="),
     (r"kubectl cordon", "testsuite/e2e/test_nodes.py", '"cordon"'),
     (
+        r"skube nodes --topology-conf( --topology-labels \S+)?",
+        "testsuite/e2e/test_topology.py",
+        '"nodes", "--topology-conf"',
+    ),
+    (
         r"kubectl patch node NODE --subresource=status .*SlurmDrain.*",
         "testsuite/e2e/test_node_drains.py",
         "_remove_by_hand(",

@@ -253,6 +253,11 @@ testsuite_unit_test_drain_report_SOURCES = \
 	%D%/world_stage.h
 testsuite_unit_test_drain_report_LDADD = libcheck.la libcore.la libbase.la
 
+check_PROGRAMS += testsuite/unit/test_topology_lines
+TESTS += testsuite/unit/test_topology_lines
+testsuite_unit_test_topology_lines_SOURCES = %D%/test_topology_lines.cc
+testsuite_unit_test_topology_lines_LDADD = libcheck.la libcore.la libbase.la
+
 check_PROGRAMS += testsuite/unit/test_world_nodes
 TESTS += testsuite/unit/test_world_nodes
 testsuite_unit_test_world_nodes_SOURCES = \

@@ -29,6 +29,8 @@ inline constexpr char k_hostname_label[] = "kubernetes.io/hostname";
 inline constexpr char k_selected_node[] = "volume.kubernetes.io/selected-node";
 /* annotation of a node that skube drain has taken out of service */
 inline constexpr char k_drain_reason[] = "slurm-kube.io/drain-reason";
+inline constexpr char k_region_label[] = "topology.kubernetes.io/region";
+inline constexpr char k_zone_label[] = "topology.kubernetes.io/zone";
 inline constexpr char k_default_scheduler_name[] = "slurm";
 /* the agent's service account, if the site has no other */
 inline constexpr char k_agent_namespace[] = "slurm-kube";

@@ -15,6 +15,7 @@ constexpr std::size_t k_features_most = 32, k_feature_max = 64;
 constexpr std::size_t k_refused_most = 8, k_quoted_max = 64;
 constexpr std::size_t k_list_max = 4096; /* more of an annotation is not read */
 constexpr std::size_t k_reason_max = 200;
+constexpr std::size_t k_topology_max = 1024;
 constexpr std::string_view k_spec_prefix = "k8s/";
 /* Slurm reads others in expressions of features, or as the end of a word. */
 constexpr std::string_view k_partition_characters =
@@ -75,7 +76,7 @@ void accept(SlinkyFeatures &out, std::string feature)
 bool is_of_slinky(std::string_view annotation)
 {
 	return annotation == k_external_partitions || annotation == k_features_spec ||
-		annotation == k_cordon_reason;
+		annotation == k_topology_spec || annotation == k_cordon_reason;
 }
 
 SlinkyFeatures slinky_features(const NodeAnnotations &annotations, const std::string &node_feature)
@@ -96,6 +97,14 @@ SlinkyFeatures slinky_features(const NodeAnnotations &annotations, const std::st
 			refuse(out, word);
 	});
 	return out;
+}
+
+std::string slinky_topology(const NodeAnnotations &annotations)
+{
+	std::string spec = value_of(annotations, k_topology_spec);
+	if (spec.size() > k_topology_max)
+		spec.clear();
+	return spec;
 }
 
 std::string slinky_cordon_reason(const NodeAnnotations &annotations)

@@ -35,6 +35,7 @@ def test_requests():
         (["show", "pods"], "pods"),
         (["show", "nodes"], "nodes"),
         (["nodes", "--slurm-conf"], "slurm_conf"),
+        (["nodes", "--topology-conf"], "topology_conf"),
         (["diag"], "diag"),
         (["--json", "diag"], "diag"),
     ):

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * topology_lines.h - lines for Slurm's topology.conf (TopologyPlugin=topology/tree) from what
+ * Kubernetes says of the place of its nodes. Pure.
+ */
+#ifndef SLURMKUBE_CORE_RECONCILE_TOPOLOGY_LINES_H
+#define SLURMKUBE_CORE_RECONCILE_TOPOLOGY_LINES_H
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace slurmkube::core
+{
+
+struct PlacedNode {
+	std::string name; /* in Slurm */
+	std::string spec; /* slinky_topology() */
+	std::map<std::string, std::string> labels;
+};
+
+/* The switches of a node from the outermost to its own; empty: nothing says where it is. The
+ * annotation counts before the labels, whose keys are given outermost first. */
+std::vector<std::string> switches_of(
+	const PlacedNode &node, const std::vector<std::string> &label_keys);
+
+/* One switch named root is above all nodes. Each other switch has the name that Kubernetes gives
+ * it, with the names of the switches above it where it would be ambiguous, and with '_' for
+ * characters that Slurm does not take. */
+std::vector<std::string> topology_lines(const std::vector<PlacedNode> &nodes,
+	const std::vector<std::string> &label_keys, const std::string &root);
+
+} // namespace slurmkube::core
+
+#endif
