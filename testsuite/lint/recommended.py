@@ -22,7 +22,7 @@ HARMLESS = re.compile(
     r"^(kubectl (describe|get|annotate$|apply$|create token$|--kubeconfig \S+ auth whoami$)"
     r"|scontrol (show|requeue$)|skube: "
     r"|skube (check|diag|explain|help|logs|manifests|ping|show|version|watch|why)\b"
-    r"|systemctl status|\w+@?$|[\w.]+yaml$)"
+    r"|systemctl status|\w+@?\w*$|\w+@\.service$|[\w.]+yaml$)"
 )
 UNIT = "systemd's part: no test has systemd; what the unit starts and reloads is tested"
 # command (a regular expression that matches all of it) -> the test that runs it and a text that
