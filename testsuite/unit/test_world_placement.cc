@@ -271,6 +271,23 @@ void a_pod_keeps_off_nodes_of_those_that_mind_it()
 	CHECK_EQUAL(s.act(), "submit:f-n1-n3");
 }
 
+/* slurmctld shows this cluster no node that has another cluster's feature. */
+void a_node_without_a_record_takes_no_pod()
+{
+	Stage s;
+	s.world.observe(PodSeen{Stage::pod("a")}, s.now);
+	CHECK_EQUAL(s.act(), "submit:a");
+	s.world.observe(SlurmNodeGone{"n1"});
+	s.allocate("a", 7, "n1");
+	s.now.mono_us += 2 * k_second;
+	CHECK_EQUAL(s.act(), "report:a:SlurmPending");
+	CHECK(s.text.ends_with(
+		"has node n1, which is no external node of this Kubernetes cluster in Slurm"));
+	s.world.answer(ReportAnswered{{"a"}, Ok{}}, s.now);
+	s.world.observe(SlurmNodeSeen{slurm_node("n1", 4)});
+	CHECK_EQUAL(s.act(), "bind:a@n1");
+}
+
 void nothing_is_done_before_others_pods_are_known()
 {
 	World world(Stage::settings());
@@ -304,6 +321,7 @@ int main()
 			TEST(a_node_that_slurm_takes_for_larger_is_no_trap),
 			TEST(places_are_those_of_what_is_asked_for),
 			TEST(a_pod_keeps_off_nodes_of_those_that_mind_it),
+			TEST(a_node_without_a_record_takes_no_pod),
 			TEST(nothing_is_done_before_others_pods_are_known),
 		});
 }

@@ -98,6 +98,7 @@ void a_submission_that_crosses_a_snapshot_is_not_lost()
 	CHECK_EQUAL(s.act(), "submit:a#1");
 	s.world.observe(LinkOpened{{}}); /* a snapshot begins, read before the job was created */
 	s.allocate("a", 7);
+	s.world.observe(SlurmNodeSeen{slurm_node("n1", 0)});
 	s.world.observe(SnapshotEnded{}, s.now);
 	CHECK_EQUAL(s.act(), "bind:a@n1");
 	s.world.answer(BindAnswered{{"a"}, Ok{}}, s.now);

@@ -17,7 +17,10 @@ Condition waiting_for(const SlurmJob &job, const PlaceFacts &node)
 {
 	if (node.is_usable)
 		return waiting_for_room(job, node.name, node.room_holder);
-	return node.is_native ? on_native_node(job, node.name) : waiting_for_node(job, node.name);
+	if (node.is_native)
+		return on_native_node(job, node.name);
+	return node.has_record ? waiting_for_node(job, node.name)
+			       : waiting_for_record(job, node.name);
 }
 
 /* Why the pod cannot be bound yet; nullopt: it can. */

@@ -25,7 +25,10 @@ struct PlaceFacts {
 	std::string name; /* empty: the allocation has no place for the pod */
 	/* the CPUs that the job has there for the pod, as Slurm counts them */
 	std::uint32_t cpus = 0;
-	bool is_usable = false; /* the node exists in Kubernetes and is Ready */
+	/* the node exists in Kubernetes and is Ready, and has a record in Slurm */
+	bool is_usable = false;
+	/* Slurm has an external node of this name for this cluster */
+	bool has_record = true;
 	bool is_native = false; /* no managed node in Kubernetes, and no external node in Slurm */
 	/* by the admission check \(placement/occupancy.h\) and host ports; only if is_usable */
 	bool has_room = false;

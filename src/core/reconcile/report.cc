@@ -145,6 +145,13 @@ Condition waiting_for_node(const SlurmJob &job, const std::string &node)
 		job_text(job) + " has node " + node + ", which is not Ready in Kubernetes"};
 }
 
+Condition waiting_for_record(const SlurmJob &job, const std::string &node)
+{
+	return {names::k_reason_pending,
+		job_text(job) + " has node " + node +
+			", which is no external node of this Kubernetes cluster in Slurm"};
+}
+
 Condition failed_binding(const SlurmJob &job, const std::string &node, const Error &error)
 {
 	const std::string head = job_text(job) + " has node " + node + ", but ";

@@ -33,6 +33,8 @@ Condition prolog_failed(const SlurmJob &job);
 /* The time limit passed while the job held nodes and no pod could be bound. */
 Condition timed_out_unused(const SlurmJob &job);
 Condition waiting_for_node(const SlurmJob &job, const std::string &node);
+/* Slurm does not have the node, or has it for another cluster. */
+Condition waiting_for_record(const SlurmJob &job, const std::string &node);
 /* The wait for the node has lasted too long. */
 /* The API server refuses to bind a pod, or fails to. */
 Condition failed_binding(const SlurmJob &job, const std::string &node, const Error &error);

@@ -112,8 +112,10 @@ PlaceFacts FactsReader::facts_of_place(
 	PlaceFacts n;
 	n.name = std::move(name);
 	const KubeNode *node = state_.kube_node(n.name);
-	n.is_usable = node && node->ready;
-	n.is_native = !n.name.empty() && !node && !state_.slurm_node(n.name);
+	const SlurmNode *record = state_.slurm_node(n.name);
+	n.has_record = record;
+	n.is_usable = node && node->ready && record;
+	n.is_native = !n.name.empty() && !node && !record;
 	if (n.is_native && is_surely_native(key, state_.components.at(key)))
 		n.forbidden = k_native_node;
 	if (!n.name.empty() && is_lost(n.name))
