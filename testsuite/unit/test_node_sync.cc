@@ -247,7 +247,12 @@ void a_node_with_the_feature_of_another_cluster_is_left_alone()
 	CHECK(!reconcile_node(facts, of_alpha).has_value());
 	KubeNode same = kube(); /* a node of this cluster has the same name */
 	same.ready = false;
-	CHECK(!reconcile_node({.kube = &same, .slurm = &idle, .plugin = &hello}, of_alpha)
+	PluginHello one_of_several = hello;
+	one_of_several.kube_cluster = "alpha";
+	CHECK(!reconcile_node({.kube = &same, .slurm = &idle, .plugin = &one_of_several}, of_alpha)
+			.has_value());
+	/* with one cluster, the site itself may have given the feature */
+	CHECK(reconcile_node({.kube = &same, .slurm = &idle, .plugin = &hello}, of_alpha)
 			.has_value());
 	idle.features = "kube,kube-alpha";
 	CHECK(reconcile_node({.kube = &same, .slurm = &idle, .plugin = &hello}, of_alpha)

@@ -308,7 +308,9 @@ std::optional<NodeAction> reconcile_node(const NodeFacts &facts, const NodePolic
 			      : std::nullopt;
 	}
 	const SlurmNode &slurm = *facts.slurm;
-	if (is_of_another_cluster(slurm, *facts.plugin, policy.cluster))
+	/* Where kube.conf names no clusters, a feature of the site may look like that of one. */
+	if ((!facts.kube || !facts.plugin->kube_cluster.empty()) &&
+		is_of_another_cluster(slurm, *facts.plugin, policy.cluster))
 		return std::nullopt;
 	if (!facts.kube)
 		return absent_change(facts, creates);
