@@ -40,8 +40,8 @@ void the_condition_follows_slurms_state()
 		{k_down, true, false, "no power", "True Down: no power"},
 		{NodeBase::unknown, true, false, "x", "True Drained: x"},
 		{NodeBase::unknown, false, false, "", ""},
-		{NodeBase::error, false, false, "", ""},
-		{NodeBase::future, false, false, "", ""},
+		{NodeBase::error, false, false, "y", "Unknown NotInService: y"},
+		{NodeBase::future, false, false, "z", "Unknown NotInService: z"},
 		{k_idle, true, false, "a\nb\033[2J\xff", "True Drained: a?b?[2J?"},
 	};
 	for (const auto &row : rows) {

@@ -89,6 +89,23 @@ Status check_ours(const std::string &name)
 	return Ok{};
 }
 
+/* For a change that keeps the administrator's reason, which may be gone by now: the next change
+ * then has a reason of ours. */
+Status check_theirs(const std::string &name)
+{
+	std::string name_text = name;
+	node_info_msg_t *raw = nullptr;
+	if (slurm_load_node_single(&raw, name_text.data(), SHOW_ALL) != SLURM_SUCCESS)
+		return error_of(errno);
+	const NodeTable table(raw);
+	if (table->record_count > 0 && !is_theirs(table->node_array[0]))
+		return Error{Errc::conflict,
+			"node " + name +
+				" is not out of service for an administrator's reason any "
+				"more"};
+	return Ok{};
+}
+
 bool wants_reason(core::NodeStateChange change)
 {
 	return change == core::NodeStateChange::drain || change == core::NodeStateChange::down;
@@ -124,8 +141,8 @@ Status set_node_state(
 	const std::string &name, core::NodeStateChange change, const std::string &reason)
 {
 	const bool keeps_reason = wants_reason(change) && reason.empty();
-	if (auto ours = keeps_reason ? Status(Ok{}) : check_ours(name); !ours)
-		return ours.error();
+	if (auto checked = keeps_reason ? check_theirs(name) : check_ours(name); !checked)
+		return checked.error();
 	std::string name_text = name, reason_text = reason;
 	update_node_msg_t message;
 	slurm_init_update_node_msg(&message);

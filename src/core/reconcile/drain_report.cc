@@ -48,7 +48,9 @@ std::optional<DrainCondition> drain_condition(const SlurmNode &node)
 			"True", is_busy(node) ? "Draining" : "Drained", message_of(node.reason)};
 	if (node.base == NodeBase::idle || is_busy(node))
 		return DrainCondition{"False", "InService", "Slurm uses the node"};
-	return std::nullopt;
+	if (node.base == NodeBase::unknown) /* for a moment, as slurmctld starts */
+		return std::nullopt;
+	return DrainCondition{"Unknown", "NotInService", message_of(node.reason)};
 }
 
 std::optional<ReportDrain> report_drain(const KubeNode &node, const SlurmNode *slurm,
