@@ -12,6 +12,7 @@
 #include "src/plugins/job_submit/kube/verdict.h"
 
 #include <memory>
+#include <utility>
 
 #include <dlfcn.h>
 
@@ -61,41 +62,46 @@ void hook(const Facts &facts, kube_verdict &verdict, F &&judge) noexcept
 	g_plugin->costs.hook_cpu.record(thread_ns() - worked);
 }
 
-} // namespace
-
-bool kube_glue_start(void)
-{
-	log_open(to_slurm_log, LogLevel::debug);
-	return guard(
-		false, [](const char *what) { log_error("cannot start: %s", what); },
-		[] {
-			auto plugin = std::make_unique<Plugin>(load_config());
-			if (!plugin->start())
-				return false;
-			g_plugin = plugin.release();
-			return true;
-		});
-}
-
 /*
- * When a reconfigure changes JobSubmitPlugins, slurmctld 22.05 calls fini() with all its locks
- * held. The keeper may be waiting for one of these locks and cannot end. In that case the library
- * and the object stay in memory, and the keeper ends when it gets its lock.
+ * When a reconfigure changes JobSubmitPlugins, slurmctld 22.05 calls init() and fini() with all its
+ * locks held. The keeper may be waiting for one of these locks and cannot end. In that case the
+ * library and the object stay in memory, and the keeper ends when it gets its lock.
  */
-void kube_glue_stop(void)
+void retire(Plugin *plugin)
 {
-	Plugin *plugin = g_plugin;
-	g_plugin = nullptr;
-	if (!plugin)
-		return;
 	if (plugin->stop()) {
 		delete plugin;
 		return;
 	}
 	Dl_info self = {};
-	if (dladdr(reinterpret_cast<void *>(&kube_glue_stop), &self) != 0)
+	if (dladdr(reinterpret_cast<void *>(&retire), &self) != 0)
 		/* the handle is not closed, on purpose */
 		(void)dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+} // namespace
+
+bool kube_glue_start(void)
+{
+	const auto cannot_start = [](const char *what) { log_error("cannot start: %s", what); };
+	log_open(to_slurm_log, LogLevel::debug);
+	Plugin *plugin = guard(static_cast<Plugin *>(nullptr), cannot_start,
+		[] { return std::make_unique<Plugin>(load_config()).release(); });
+	if (!plugin)
+		return false;
+	/* some of its threads may run even if another one could not be started */
+	if (!guard(false, cannot_start, [&] { return plugin->start(); })) {
+		retire(plugin);
+		return false;
+	}
+	g_plugin = plugin;
+	return true;
+}
+
+void kube_glue_stop(void)
+{
+	if (Plugin *plugin = std::exchange(g_plugin, nullptr))
+		retire(plugin);
 }
 
 void kube_glue_submit(const kube_submit_facts *facts, kube_verdict *verdict)

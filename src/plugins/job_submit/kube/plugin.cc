@@ -153,10 +153,8 @@ bool Plugin::start()
 		});
 	if (config_.sink_port != 0)
 		started = started && sink_thread_.start("kube-sink", [this] { sink_.run(); });
-	if (!started) {
+	if (!started)
 		log_error("cannot start a thread");
-		(void)stop();
-	}
 	return started;
 }
 
