@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <optional>
 #include <string_view>
 #include <system_error>
 
@@ -19,12 +18,13 @@ namespace
 
 constexpr int k_backlog = 32;
 
-std::optional<std::uint16_t> port_of(std::string_view text)
+/* 0: it is none. */
+std::uint16_t port_of(std::string_view text)
 {
 	unsigned port = 0;
 	const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
 	if (error != std::errc{} || end != text.data() + text.size() || port == 0 || port > 65535)
-		return std::nullopt;
+		return 0;
 	return static_cast<std::uint16_t>(port);
 }
 
@@ -65,15 +65,14 @@ Error io_error(const std::string &text, int error)
 Result<Address> parse_address(const std::string &text)
 {
 	const auto colon = text.rfind(':');
-	const auto port = colon == std::string::npos
-		? std::nullopt
-		: port_of(std::string_view(text).substr(colon + 1));
+	const std::uint16_t port =
+		colon == std::string::npos ? 0 : port_of(std::string_view(text).substr(colon + 1));
 	const std::string host = text.substr(0, colon);
 	const bool is_v6 = host.size() > 2 && host.front() == '[' && host.back() == ']';
 	Address address;
-	if (port &&
-		(is_v6 ? take_v6(host.substr(1, host.size() - 2), *port, address)
-		       : take_v4(host, *port, address)))
+	if (port != 0 &&
+		(is_v6 ? take_v6(host.substr(1, host.size() - 2), port, address)
+		       : take_v4(host, port, address)))
 		return address;
 	return Error{Errc::invalid,
 		"'" + text +
