@@ -21,7 +21,8 @@
 namespace slurmkube::codec
 {
 
-inline constexpr std::size_t k_link_line_max = 1024 * 1024;
+/* A job of 20,000 nodes with fragmented cores has 10 MB. */
+inline constexpr std::size_t k_link_line_max = 16 * 1024 * 1024;
 
 struct SnapshotBegin {
 	bool operator==(const SnapshotBegin &) const = default;

@@ -224,6 +224,13 @@ Status FeedReader::take_over(const std::string &cluster_uid)
 	std::erase_if(served, [&](const auto &entry) {
 		return entry.second == share_.cluster && entry.first != cluster_uid;
 	});
+	if (!served.contains(cluster_uid) && !feed_.has_live_jobs(share_.cluster, cluster_uid)) {
+		/* the agent of that name may be away */
+		for (const std::string &other : share_.other_clusters)
+			if (feed_.has_live_jobs(other, cluster_uid))
+				return Error{Errc::conflict,
+					conflict_text(share_.cluster, other, cluster_uid)};
+	}
 	const auto [owner, is_new] = served.emplace(cluster_uid, share_.cluster);
 	const std::string before = owner->second;
 	if (is_new || before == share_.cluster)

@@ -23,7 +23,8 @@ namespace slurmkube::plugin
 {
 
 inline constexpr std::size_t k_queue_lines_max = 20'000;
-inline constexpr std::size_t k_queue_bytes_max = 4 * 1024 * 1024;
+/* two of the longest lines */
+inline constexpr std::size_t k_queue_bytes_max = 2 * codec::k_link_line_max;
 
 class FeedReader;
 
