@@ -105,7 +105,7 @@ App::App(Loop &loop, const Config &config, kube::Access access)
 	      [this](const slurm::figures::Answers &before, const slurm::figures::Kinds &due,
 		      SlurmMetrics::Done done) { calls_.figures(before, due, std::move(done)); },
 	      [] { return now().mono_us; }),
-      link_(loop, *this, config.cluster), watching_(loop, world_),
+      link_(loop, *this, config.cluster, slurm::configured_cluster()), watching_(loop, world_),
       control_(loop,
 	      [this](json_object *request, const ctl::Peer &peer, const ctl::Reply &reply,
 		      const ctl::Take &take) { reply_to(*this, request, peer, reply, take); }),

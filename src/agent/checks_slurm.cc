@@ -92,9 +92,8 @@ Check plugin(const App &app)
 	if (!app.link_refusal().empty())
 		return failed("plugin", "refused: " + app.link_refusal(),
 			"make both say the same: Cluster and Socket in kube.conf beside "
-			"slurm.conf, "
-			"cluster and plugin_socket in slurmkubed.yaml; then restart slurmctld or "
-			"slurmkubed");
+			"slurm.conf; cluster, plugin_socket and slurm.conf in slurmkubed.yaml; "
+			"then restart slurmctld or slurmkubed");
 	if (app.link_waits())
 		return failed("plugin",
 			"connected, and waits until this agent knows its Kubernetes cluster",

@@ -128,6 +128,20 @@ def _other_socket(bed):
         yield
 
 
+@mistake(
+    "slurmkubed.yaml names the slurm.conf of another Slurm",
+    "plugin",
+    "the agent's slurm.conf says ClusterName=elsewhere",
+    "slurm.conf in slurmkubed.yaml",
+)
+def _other_slurm(bed):
+    conf = bed.dir / "elsewhere.conf"
+    good = (bed.dir / "slurm.conf").read_text()
+    conf.write_text(re.sub(r"(?m)^ClusterName=.*$", "ClusterName=elsewhere", good))
+    with _restarted_with(bed, slurm={"conf": str(conf)}):
+        yield
+
+
 @mistake("kube.conf has a key that does not exist", "kube.conf", "Sokcet", "correct the file and")
 def _bad_key_of_kube_conf(bed):
     with _kube_conf(bed, lambda good: good + "Sokcet=/run/x\n"):

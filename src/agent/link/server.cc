@@ -36,8 +36,10 @@ bool may_connect(int fd)
 
 } // namespace
 
-Server::Server(agent::Loop &loop, LinkSink &sink, std::string kube_cluster)
-    : loop_(loop), sink_(sink), kube_cluster_(std::move(kube_cluster))
+Server::Server(
+	agent::Loop &loop, LinkSink &sink, std::string kube_cluster, std::string slurm_cluster)
+    : loop_(loop), sink_(sink), kube_cluster_(std::move(kube_cluster)),
+      slurm_cluster_(std::move(slurm_cluster))
 {
 }
 
@@ -235,6 +237,10 @@ std::string Server::why_refused(const core::PluginHello &hello) const
 	if (hello.protocol != names::k_link_protocol)
 		return "the plugin speaks another protocol: install plugin and agent of the same "
 		       "release";
+	/* The agent would submit pods here, and end jobs of the same numbers there. */
+	if (hello.cluster_name != slurm_cluster_)
+		return "the plugin is in the slurmctld of ClusterName=" + hello.cluster_name +
+			", and the agent's slurm.conf says ClusterName=" + slurm_cluster_;
 	if (hello.kube_cluster.empty() || hello.kube_cluster == kube_cluster_)
 		return {};
 	return "kube.conf gives this socket to Cluster=" + hello.kube_cluster +

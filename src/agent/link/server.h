@@ -34,8 +34,10 @@ class Server
 {
       public:
 	/* kube_cluster: the name of this agent's cluster. The plugin may serve the socket for
-	 * another one. */
-	Server(agent::Loop &loop, LinkSink &sink, std::string kube_cluster);
+	 * another one. slurm_cluster: ClusterName of the slurmctld that the agent calls; a plugin
+	 * of another one is refused. */
+	Server(agent::Loop &loop, LinkSink &sink, std::string kube_cluster,
+		std::string slurm_cluster);
 	Server(const Server &) = delete;
 	Server &operator=(const Server &) = delete;
 	~Server(); /* closes the connection and removes the socket file */
@@ -71,7 +73,7 @@ class Server
 
 	agent::Loop &loop_;
 	LinkSink &sink_;
-	const std::string kube_cluster_;
+	const std::string kube_cluster_, slurm_cluster_;
 	std::string path_, refusal_, cluster_uid_;
 	UniqueFd listener_, peer_;
 	std::string buffer_;

@@ -9,6 +9,10 @@
 #include <cstdlib>
 #include <utility>
 
+/* libslurm exports it, and no header for users declares it. A call would ask slurmctld, which may
+ * be away. */
+extern "C" slurm_conf_t slurm_conf;
+
 namespace slurmkube::slurm
 {
 
@@ -34,6 +38,11 @@ int init_libslurm(const Settings &settings)
 }
 
 } // namespace
+
+std::string configured_cluster()
+{
+	return slurm_conf.cluster_name ? slurm_conf.cluster_name : "";
+}
 
 Calls::Calls(agent::Loop &loop, const Settings &settings)
     : loop_(loop), workers_(init_libslurm(settings), settings.queue_max, k_spare_workers),

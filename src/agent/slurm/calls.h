@@ -63,6 +63,9 @@ struct Settings {
 
 template <class T> using Done = std::function<void(Result<T>)>;
 
+/* ClusterName in the slurm.conf that libslurm has read; call after the construction of Calls. */
+std::string configured_cluster();
+
 class Calls
 {
       public:
