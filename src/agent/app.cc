@@ -168,7 +168,7 @@ std::int64_t App::uptime_seconds() const
 
 void App::opened(const core::PluginHello &hello)
 {
-	calls_.controller().link_opened(hello);
+	calls_.controller().link_opened(hello, now().mono_us);
 	world_.observe(core::LinkOpened{hello});
 	if (world_.take_list_request())
 		sources_.list_again();
@@ -178,6 +178,9 @@ void App::opened(const core::PluginHello &hello)
 
 void App::arrived(codec::LinkMessage told)
 {
+	calls_.controller().link_heard(now().mono_us);
+	if (std::holds_alternative<codec::Alive>(told))
+		return;
 	codec::LinkMessage message = for_kubernetes(std::move(told), config_.nodes.names);
 	if (auto *job = std::get_if<core::SlurmJob>(&message)) {
 		world_.observe(core::JobSeen{std::move(*job)}, now());

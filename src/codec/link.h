@@ -32,6 +32,11 @@ struct SnapshotEnd {
 	bool operator==(const SnapshotEnd &) const = default;
 };
 
+/* slurmctld runs; sent several times a second. */
+struct Alive {
+	bool operator==(const Alive &) const = default;
+};
+
 /* Slurm has removed the job from its memory. */
 struct JobGone {
 	core::JobId id;
@@ -56,7 +61,7 @@ struct UnknownMessage {
 };
 
 using LinkMessage = std::variant<core::PluginHello, SnapshotBegin, core::SlurmJob, JobGone,
-	core::SlurmNode, NodeGone, SnapshotEnd, core::PluginStats, Refused, UnknownMessage>;
+	core::SlurmNode, NodeGone, SnapshotEnd, core::PluginStats, Alive, Refused, UnknownMessage>;
 
 struct LinkLine {
 	std::uint64_t seq = 0;

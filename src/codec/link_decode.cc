@@ -82,6 +82,7 @@ core::PluginHello read_hello(Fields &fields)
 	fields.read("config_error", hello.config_error);
 	fields.read("pid", hello.pid);
 	fields.read("process_start", hello.process_start);
+	fields.read("control_since_us", hello.control_since_us);
 	fields.read("host", hello.host);
 	fields.read("whole_sockets", hello.whole_sockets);
 	fields.read("partitions", hello.partitions);
@@ -222,6 +223,8 @@ LinkMessage read_message(const std::string &type, Fields &fields, json_object *o
 		return SnapshotBegin{};
 	if (type == "snapshot_end")
 		return SnapshotEnd{};
+	if (type == "alive")
+		return Alive{};
 	return UnknownMessage{type};
 }
 

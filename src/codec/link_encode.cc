@@ -63,6 +63,7 @@ void write(json_object *o, const core::PluginHello &hello)
 	put(o, "config_error", hello.config_error);
 	put(o, "pid", hello.pid);
 	put(o, "process_start", hello.process_start);
+	put(o, "control_since_us", hello.control_since_us);
 	put(o, "host", hello.host);
 	put(o, "whole_sockets", hello.whole_sockets);
 	put(o, "partitions", hello.partitions);
@@ -142,6 +143,11 @@ void write(json_object *o, const SnapshotBegin &)
 void write(json_object *o, const SnapshotEnd &)
 {
 	put(o, "type", "snapshot_end");
+}
+
+void write(json_object *o, const Alive &)
+{
+	put(o, "type", "alive");
 }
 
 void write(json_object *o, const JobGone &gone)

@@ -7,6 +7,8 @@ SLURM_KUBE_CLUSTER_SECONDS (30) is the time for which both sides are killed at r
 """
 import os
 import random
+import resource
+import select
 import signal
 import socket
 import threading
@@ -204,22 +206,23 @@ def test_two_agents_of_one_kubernetes_cluster(bed):
     _end(bed, runs)
 
 
-def test_numbers_given_again_end_no_pod(bed):
-    """slurmctld hangs, is killed before it has saved its jobs, and gives their numbers to pods of
-    the other cluster. The cancellations that waited meanwhile were not for those.
-    """
-    first = [bed.kube.create(pod(f"first-{i}", kwok={"run": "1h"})) for i in range(30)]
+def _numbers_given_again(bed, name, hang=None):
+    """slurmctld is frozen, and killed before it has saved its jobs."""
+    first = [bed.kube.create(pod(f"{name}-{i}", kwok={"run": "1h"})) for i in range(30)]
     for made in first:
         bed.kube.wait_phase(made["metadata"]["name"], "Running")
     since = time.time()
     bed.slurm.slurmctld.signal(signal.SIGSTOP)
+    clients = hang(bed) if hang else []
     for made in first:
         bed.kube.delete("Pod", made["metadata"]["name"])
     time.sleep(1)
     bed.slurm.kill9()
+    for client in clients:
+        client.close()
     time.sleep(3)
     bed.slurm.slurmctld.start()
-    second = [bed.beta.kube.create(pod(f"second-{i}", kwok={"run": "1h"})) for i in range(30)]
+    second = [bed.beta.kube.create(pod(f"{name}-{i}", kwok={"run": "1h"})) for i in range(30)]
     bed.slurm.wait_up()
     away.append((since, time.time()))
     for made in second:
@@ -233,6 +236,42 @@ def test_numbers_given_again_end_no_pod(bed):
     for made in second:
         _end(bed.beta, made)
     wait_no_live_jobs(bed)
+
+
+def test_numbers_given_again_end_no_pod(bed):
+    """slurmctld hangs, is killed before it has saved its jobs, and gives their numbers to pods of
+    the other cluster. The cancellations that waited meanwhile were not for those.
+    """
+    _numbers_given_again(bed, "again")
+
+
+def _many_clients(bed):
+    """Clients that wait for slurmctld, so many that no more can connect."""
+    clients, refused = [], 0
+    resource.setrlimit(resource.RLIMIT_NOFILE, (16384, 16384))
+    while refused < 20 and len(clients) < 10_000:
+        client = socket.socket()
+        client.setblocking(False)
+        client.connect_ex(("127.0.0.1", bed.slurm.port))
+        clients.append(client)
+        state = select.poll()
+        state.register(client, select.POLLOUT)
+        refused = 0 if state.poll(0) else refused + 1
+    equal(refused, 20)
+    return clients
+
+
+def test_calls_that_wait_for_a_connection_end_no_pod(bed):
+    """The same while so many clients wait that libslurm finds no connection, and tries until it
+    has one to the next slurmctld.
+    """
+
+    def hang(bed):
+        clients = _many_clients(bed)
+        time.sleep(1.5)  # for a second, the agent takes a silent slurmctld for well
+        return clients
+
+    _numbers_given_again(bed, "waits", hang)
 
 
 def test_skube_takes_the_configuration_of_one_agent(bed):

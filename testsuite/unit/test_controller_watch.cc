@@ -76,25 +76,58 @@ void a_process_that_was_killed_is_not_alive()
 	CHECK(!is_alive_here(hello));
 }
 
+constexpr std::int64_t k_second = 1'000'000, k_now = 100 * k_second;
+
 void only_the_present_term_is_certain()
 {
 	ControllerWatch watch;
 	CHECK_EQUAL(watch.term(), 0U);
-	CHECK(watch.is_certain(0));
+	CHECK(watch.is_certain(0, k_now));
 	core::PluginHello hello = hello_of(getpid());
-	watch.link_opened(hello);
+	watch.link_opened(hello, k_now);
 	const std::uint64_t first = watch.term();
-	CHECK(watch.is_certain(first));
-	CHECK(!watch.is_certain(0));
+	CHECK(watch.is_certain(first, k_now));
+	CHECK(!watch.is_certain(0, k_now));
 	watch.link_closed();
-	CHECK(!watch.is_certain(first));
-	watch.link_opened(hello); /* the same slurmctld: the same jobs */
+	CHECK(!watch.is_certain(first, k_now));
+	watch.link_opened(hello, k_now); /* the same slurmctld: the same jobs */
 	CHECK_EQUAL(watch.term(), first);
-	CHECK(watch.is_certain(first));
-	hello.process_start++;
-	watch.link_opened(hello);
-	CHECK(!watch.is_certain(first));
-	CHECK(watch.term() != first);
+	CHECK(watch.is_certain(first, k_now));
+	for (std::int64_t *changed : {&hello.process_start, &hello.control_since_us}) {
+		const std::uint64_t before = watch.term();
+		++*changed;
+		watch.link_opened(hello, k_now);
+		CHECK(!watch.is_certain(before, k_now));
+		CHECK(watch.term() != before);
+	}
+}
+
+/* slurmctld was killed, and the link does not show it yet. */
+void a_call_without_an_answer_raises_a_doubt()
+{
+	ControllerWatch watch;
+	watch.link_opened(hello_of(getpid()), k_now);
+	const std::uint64_t term = watch.term();
+	watch.doubt(k_now);
+	CHECK(!watch.is_certain(term, k_now));
+	watch.link_heard(k_now + k_second); /* it may have been sent before */
+	CHECK(!watch.is_certain(term, k_now + k_second));
+	watch.link_heard(k_now + 3 * k_second);
+	CHECK(watch.is_certain(term, k_now + 3 * k_second));
+	watch.doubt(k_now + 4 * k_second);
+	watch.link_closed();
+	watch.link_opened(hello_of(getpid()), k_now + 4 * k_second);
+	CHECK(watch.is_certain(term, k_now + 4 * k_second));
+}
+
+void a_slurmctld_that_hangs_is_not_certain()
+{
+	ControllerWatch watch;
+	watch.link_opened(hello_of(getpid()), k_now);
+	CHECK(watch.is_certain(watch.term(), k_now + k_second));
+	CHECK(!watch.is_certain(watch.term(), k_now + k_second + 1));
+	watch.link_heard(k_now + 2 * k_second);
+	CHECK(watch.is_certain(watch.term(), k_now + 2 * k_second + 1));
 }
 
 } // namespace
@@ -106,5 +139,7 @@ int main()
 			TEST(a_process_is_known_by_host_pid_and_start),
 			TEST(a_process_that_was_killed_is_not_alive),
 			TEST(only_the_present_term_is_certain),
+			TEST(a_call_without_an_answer_raises_a_doubt),
+			TEST(a_slurmctld_that_hangs_is_not_certain),
 		});
 }

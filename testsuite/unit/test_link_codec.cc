@@ -76,6 +76,7 @@ core::PluginHello example_hello()
 	hello.has_prolog = true;
 	hello.pid = 77;
 	hello.process_start = 123456789;
+	hello.control_since_us = 1'700'000'000'000'001;
 	return hello;
 }
 
@@ -104,7 +105,7 @@ void every_message_comes_back_as_it_was()
 {
 	const LinkMessage messages[] = {example_hello(), SnapshotBegin{}, example_job(),
 		JobGone{{9}}, example_node(), NodeGone{"n"}, SnapshotEnd{}, example_stats(),
-		Refused{"why not"}, UnknownMessage{"new"}};
+		Alive{}, Refused{"why not"}, UnknownMessage{"new"}};
 	std::uint64_t seq = 0;
 	for (const LinkMessage &message : messages) {
 		std::string line = encode_link(++seq, message);
@@ -204,6 +205,28 @@ void a_wrong_type_anywhere_fails_the_job()
 	}
 }
 
+/* As a gang may have. A line that the agent refuses would cut the link for all. */
+void a_job_of_20000_nodes_fits_into_a_line()
+{
+	core::SlurmJob job = example_job();
+	core::NodeAllocation place{.node = "",
+		.cpus = 128,
+		.core_ids = "0-3,8,10,12-14,16,20,22-25,30,32,34,36,38,40-47,50-52,60,62",
+		.memory_mib = 1'000'000,
+		.gres = {}};
+	for (const char *gres : {"gpu", "nic", "shard"})
+		place.gres.push_back(
+			{.name = gres, .type = "a100", .count = 4, .indices = "0,2,4,6"});
+	job.nodes.assign(20'000, place);
+	for (std::size_t i = 0; i < job.nodes.size(); i++)
+		job.nodes[i].node = "node-" + std::to_string(i) + ".example.org";
+	const std::string line = encode_link(5, job);
+	CHECK(line.size() > 4'000'000);
+	const auto read = decode_link(line);
+	REQUIRE(read.ok());
+	CHECK(read->message == LinkMessage(job));
+}
+
 void an_endless_line_is_too_large()
 {
 	auto line = decode_link(std::string(k_link_line_max + 1, ' '));
@@ -239,6 +262,7 @@ int main()
 			TEST(wrong_types_and_ranges_name_their_key),
 			TEST(a_cut_line_never_decodes),
 			TEST(a_wrong_type_anywhere_fails_the_job),
+			TEST(a_job_of_20000_nodes_fits_into_a_line),
 			TEST(an_endless_line_is_too_large),
 			TEST(welcome_comes_back_and_nothing_else_is_one),
 		});

@@ -65,6 +65,8 @@ template <class T> void Calls::run_by(Workers &workers, std::function<Result<T>(
 	const auto task = [this, call = std::move(call), done] {
 		Result<T> result = call();
 		const bool is_answered = result || result.error().code != Errc::io;
+		if (!is_answered)
+			controller_.doubt(agent::now().mono_us);
 		post<T>(done, std::move(result));
 		return is_answered;
 	};
@@ -89,15 +91,16 @@ void Calls::update(core::JobId job, core::JobSpec spec, std::vector<std::string>
 		std::move(done), name_space);
 }
 
-/* The comparison is made by the worker directly before the call. */
-void Calls::end(const core::MarkedJob &job, std::function<Status()> call, Done<Ok> done)
+/* The comparison is made by the worker directly before each request. */
+void Calls::end(const core::MarkedJob &job, std::function<Status(const Same &)> call, Done<Ok> done)
 {
 	run<Ok>(
 		[this, job, term = controller_.term(), call = std::move(call)]() -> Result<Ok> {
-			const Status same = controller_.is_certain(term)
-				? Ok{}
-				: check_marker(job.id, job.marker);
-			return same ? call() : same;
+			return call([&] {
+				return controller_.is_certain(term, agent::now().mono_us)
+					? Status(Ok{})
+					: check_marker(job.id, job.marker);
+			});
 		},
 		std::move(done));
 }
@@ -105,26 +108,36 @@ void Calls::end(const core::MarkedJob &job, std::function<Status()> call, Done<O
 void Calls::expire(const core::MarkedJob &job, Done<Ok> done)
 {
 	end(
-		job, [id = job.id] { return expire_job(id); }, std::move(done));
+		job, [id = job.id](const Same &same) { return expire_job(id, same); },
+		std::move(done));
 }
 
 void Calls::complete(const core::MarkedJob &job, std::uint32_t wait_status, Done<Ok> done)
 {
 	end(
-		job, [id = job.id, wait_status] { return complete_job(id, wait_status); },
+		job,
+		[id = job.id, wait_status](const Same &same) {
+			const Status checked = same();
+			return checked ? complete_job(id, wait_status) : checked;
+		},
 		std::move(done));
 }
 
 void Calls::cancel(const core::MarkedJob &job, Done<Ok> done)
 {
 	end(
-		job, [id = job.id] { return cancel_job(id); }, std::move(done));
+		job,
+		[id = job.id](const Same &same) {
+			const Status checked = same();
+			return checked ? cancel_job(id) : checked;
+		},
+		std::move(done));
 }
 
 void Calls::give_up(const core::MarkedJob &job, Done<Ok> done)
 {
 	end(
-		job, [job] { return give_up_job(job.id, job.marker); }, std::move(done));
+		job, [job](const Same &same) { return give_up_job(job, same); }, std::move(done));
 }
 
 void Calls::node_create(core::NodeSpec spec, core::Family family, Done<Ok> done)

@@ -88,8 +88,9 @@ class Calls
 	void update(core::JobId job, core::JobSpec spec, std::vector<std::string> given,
 		std::vector<std::string> removed, Done<Ok> done);
 
-	/* The link to slurmctld has been opened or closed. Calls that end a job and were meant for
-	 * another process of slurmctld compare the job's marker first; again: it is another one. */
+	/* To be told of the link. Calls that end a job compare the job's marker first, and before
+	 * each further request, unless slurmctld is certainly the one for which they were meant.
+	 * again: the number is another job's now. */
 	[[nodiscard]] ControllerWatch &controller() { return controller_; }
 
 	/* Ends a running job with this wait status (0, n << 8, signal, k_oom_status). not_found:
@@ -146,7 +147,8 @@ class Calls
 	template <class T> void run_by(Workers &workers, std::function<Result<T>()> call,
 		Done<T> done, const std::string &name_space = "");
 
-	void end(const core::MarkedJob &job, std::function<Status()> call, Done<Ok> done);
+	void end(const core::MarkedJob &job,
+		std::function<Status(const std::function<Status()> &same)> call, Done<Ok> done);
 
 	template <class T> void post(Done<T> done, Result<T> result);
 

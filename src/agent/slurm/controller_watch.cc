@@ -14,6 +14,11 @@ namespace
 {
 
 constexpr int k_state_field = 3, k_start_field = 22; /* proc_pid_stat(5) */
+/* A line that comes sooner after the doubt may have been sent before it. */
+constexpr std::int64_t k_line_is_later_us = 2'000'000;
+/* The plugin sends a line each 250 ms. libslurm waits for a slurmctld that hangs, and its successor
+ * would get the call. */
+constexpr std::int64_t k_silence_us = 1'000'000;
 
 std::string host_name()
 {
@@ -41,13 +46,29 @@ bool is_alive_here(const core::PluginHello &hello)
 	return state != "Z" && state != "X" && word == std::to_string(hello.process_start);
 }
 
-void ControllerWatch::link_opened(const core::PluginHello &hello)
+void ControllerWatch::link_opened(const core::PluginHello &hello, std::int64_t now_us)
 {
 	const std::lock_guard lock(mutex_);
-	if (term_ == 0 || !hello.is_of_same_process(hello_) || hello.host != hello_.host)
+	if (term_ == 0 || !hello.has_same_state(hello_) || hello.host != hello_.host)
 		term_++;
 	hello_ = hello;
 	is_open_ = true;
+	heard_us_ = now_us;
+	doubted_us_ = 0;
+}
+
+void ControllerWatch::link_heard(std::int64_t now_us)
+{
+	const std::lock_guard lock(mutex_);
+	heard_us_ = now_us;
+	if (now_us > doubted_us_ + k_line_is_later_us)
+		doubted_us_ = 0;
+}
+
+void ControllerWatch::doubt(std::int64_t now_us)
+{
+	const std::lock_guard lock(mutex_);
+	doubted_us_ = now_us;
 }
 
 void ControllerWatch::link_closed()
@@ -62,14 +83,15 @@ std::uint64_t ControllerWatch::term() const
 	return term_;
 }
 
-bool ControllerWatch::is_certain(std::uint64_t term) const
+bool ControllerWatch::is_certain(std::uint64_t term, std::int64_t now_us) const
 {
 	core::PluginHello hello;
 	{
 		const std::lock_guard lock(mutex_);
 		if (term_ == 0)
 			return true;
-		if (term != term_ || !is_open_)
+		if (term != term_ || !is_open_ || doubted_us_ != 0 ||
+			now_us > heard_us_ + k_silence_us)
 			return false;
 		hello = hello_;
 	}

@@ -5,9 +5,12 @@
  * A slurmctld that is killed before it has saved its last jobs gives their numbers to other jobs,
  * also of users without pods. Calls that end a job wait in a queue, and libslurm tries to connect
  * for as long as MessageTimeout, so they can outlive the slurmctld for which they were meant. A
- * call for another process of slurmctld must ask for the job's marker first.
+ * call for a slurmctld that has read its state anew must ask for the job's marker first.
  *
- * The loop's thread says what the link knows; any thread may ask.
+ * What remains: a slurmctld that is killed after the question and before it has read the call.
+ * libslurm then repeats the call, and the requests that end a job carry only its number.
+ *
+ * The loop's thread says what the link knows; any thread may ask, or say that a call has failed.
  */
 #ifndef SLURMKUBE_AGENT_SLURM_CONTROLLER_WATCH_H
 #define SLURMKUBE_AGENT_SLURM_CONTROLLER_WATCH_H
@@ -24,22 +27,31 @@ namespace slurmkube::slurm
 class ControllerWatch
 {
       public:
-	void link_opened(const core::PluginHello &hello);
+	/* now_us: monotonic */
+	void link_opened(const core::PluginHello &hello, std::int64_t now_us);
 	void link_closed();
+	/* A line has come over the link. */
+	void link_heard(std::int64_t now_us);
+	/* slurmctld has not answered a call: it may have been killed, and the link may show that
+	 * later. Any thread. */
+	void doubt(std::int64_t now_us);
 
-	/* Number of the process of slurmctld that the link has shown last; 0: none so far. */
+	/* Number of the slurmctld that the link has shown last, counted anew when it reads its
+	 * state; 0: none so far. */
 	[[nodiscard]] std::uint64_t term() const;
-	/* Whether that process is in control and alive, as far as this host can tell. False: it is
-	 * not, or it is not known, because the process is on another host or in another container.
-	 * If no link was ever opened, as in programs without one, nothing can be compared: true.
-	 */
-	[[nodiscard]] bool is_certain(std::uint64_t term) const;
+	/* Whether that slurmctld is in control and runs, as far as this host can tell. False: it
+	 * does not, or it is not known, because the process is on another host or in another
+	 * container, because no line has come for a second, or because of doubt(). If no link was
+	 * ever opened, as in programs without one, nothing can be compared: true. */
+	[[nodiscard]] bool is_certain(std::uint64_t term, std::int64_t now_us) const;
 
       private:
 	mutable std::mutex mutex_;
 	core::PluginHello hello_;
 	std::uint64_t term_ = 0;
 	bool is_open_ = false;
+	std::int64_t heard_us_ = 0;
+	std::int64_t doubted_us_ = 0; /* 0: not in doubt */
 };
 
 /* Whether the process is on this host and has not ended. A zombie has ended. */

@@ -207,8 +207,10 @@ Status complete_job(core::JobId job, std::uint32_t wait_status)
  * moves the end time to now, and a later call completes the job. OverTimeLimit cannot be moved, and
  * may be unlimited; beside it the job ends as killed.
  */
-Status expire_job(core::JobId job)
+Status expire_job(core::JobId job, const Same &same)
 {
+	if (const Status checked = same(); !checked)
+		return checked;
 	job_info_msg_t *raw = nullptr;
 	if (compat::load_job(&raw, job.number) != SLURM_SUCCESS)
 		return last_error();
@@ -219,6 +221,8 @@ Status expire_job(core::JobId job)
 	const auto over = may_run_over(record.partition ? record.partition : "");
 	if (!over)
 		return over.error();
+	if (const Status checked = same(); !checked)
+		return checked;
 	if (*over)
 		return complete_job(job, SIGKILL);
 	const std::time_t now = agent::now().wall_s;
@@ -240,8 +244,11 @@ Status cancel_job(core::JobId job)
  * one that somebody has cancelled. A job_submit plugin of the site may refuse the note, and 24.11
  * refuses all changes of a running job that was submitted with tasks per node. Such a job is
  * cancelled without it. If the cancellation fails, the job goes on without the note. */
-Status give_up_job(core::JobId job, const core::Marker &marker)
+Status give_up_job(const core::MarkedJob &marked, const Same &same)
 {
+	const auto &[job, marker] = marked;
+	if (const Status checked = same(); !checked)
+		return checked;
 	core::Marker told = marker;
 	told.given_up = true;
 	/* they do not matter for a cancelled job, and the note needs their space */
@@ -249,6 +256,9 @@ Status give_up_job(core::JobId job, const core::Marker &marker)
 	const Status noted = write_marker(job, told);
 	if (!noted && (noted.error().code == Errc::io || noted.error().code == Errc::again))
 		return noted;
+	/* the plugin refuses the note if the number is another job's now */
+	if (const Status checked = noted ? same() : check_marker(job, marker); !checked)
+		return checked;
 	const Status cancelled = cancel_job(job);
 	/* refused, or not even sent: the job goes on */
 	if (!cancelled && noted &&

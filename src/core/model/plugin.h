@@ -36,6 +36,10 @@ struct PluginHello {
 	/* when that process started, in clock ticks since the host's start: in a container each
 	 * slurmctld may have the same pid; 0: older plugin */
 	std::int64_t process_start = 0;
+	/* When this slurmctld took control, in microseconds since the epoch: a backup may take it
+	 * several times in one process, and `slurmctld -D` of 23.11 and later reads its state again
+	 * by execve(). 0: older plugin. */
+	std::int64_t control_since_us = 0;
 	std::string host;           /* host of the slurmctld in control; empty: older plugin */
 	bool whole_sockets = false; /* SelectTypeParameters=CR_Socket */
 	/* the partitions that kube.conf reserves for pods: "kube,gpu"; empty: older plugin */
@@ -43,9 +47,11 @@ struct PluginHello {
 	/* PrologSlurmctld is set, so jobs that start may be in CONFIGURING for a while */
 	bool has_prolog = false;
 	bool operator==(const PluginHello &) const = default;
-	[[nodiscard]] bool is_of_same_process(const PluginHello &other) const
+	/* A slurmctld that has read its state anew may have lost the last jobs. */
+	[[nodiscard]] bool has_same_state(const PluginHello &other) const
 	{
-		return pid == other.pid && process_start == other.process_start;
+		return pid == other.pid && process_start == other.process_start &&
+			control_since_us == other.control_since_us;
 	}
 };
 

@@ -25,9 +25,9 @@ bool is_another(const SlurmJob &known, const SlurmJob &seen)
 void World::link_opened(PluginHello hello)
 {
 	doubt_lists(hello);
-	if (!hello.is_of_same_process(state_.sync.plugin())) {
-		/* Another process of slurmctld. The previous one may have been killed before it had
-		 * saved the jobs that it had answered with. */
+	if (!hello.has_same_state(state_.sync.plugin())) {
+		/* The slurmctld before may have been killed before it had saved the jobs that it
+		 * had answered with. */
 		for (const auto &[id, until] : std::exchange(provisional_until_us_, {}))
 			forget_job(id);
 		/* The numbers may belong to other jobs. Ends that were asked for stay: after a

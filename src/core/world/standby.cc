@@ -36,7 +36,7 @@ void World::doubt_lists(const PluginHello &hello)
 	const bool was_away = state_.sync.unlinked_since_us() > 0 &&
 		state_.seen_us - state_.sync.unlinked_since_us() >= k_away_us;
 	if (!state_.settings.needs_fresh_lists ||
-		(hello.is_of_same_process(state_.sync.plugin()) && !was_away))
+		(hello.has_same_state(state_.sync.plugin()) && !was_away))
 		return;
 	state_.sync.doubt_lists();
 }

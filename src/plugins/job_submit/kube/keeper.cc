@@ -19,6 +19,13 @@ constexpr std::int64_t k_nap_spent = 10 * k_ms;
 constexpr std::int64_t k_rest_min = 1000 * k_ms, k_rest_max = 60'000 * k_ms;
 constexpr std::int64_t k_start_max = 60'000 * k_ms;
 
+std::int64_t wall_us()
+{
+	timespec now = {};
+	clock_gettime(CLOCK_REALTIME, &now);
+	return std::int64_t{now.tv_sec} * 1'000'000 + now.tv_nsec / 1000;
+}
+
 } // namespace
 
 Keeper::Keeper(const std::string &feature, const kube_host &host, SubmissionRegistry &registry,
@@ -119,6 +126,7 @@ void Keeper::tell_unmarked()
 
 void Keeper::take_control()
 {
+	control_since_us_.store(wall_us(), std::memory_order_relaxed);
 	nodes_.take_out_again();
 	jobs_.first_look();
 	in_control_ = true;
@@ -128,6 +136,7 @@ void Keeper::take_control()
 void Keeper::lose_control()
 {
 	in_control_ = false;
+	control_since_us_.store(0, std::memory_order_relaxed);
 	registry_.set_built(false); /* another controller may make jobs meanwhile */
 	feed_.reset();
 	jobs_.reset();

@@ -40,6 +40,11 @@ class Keeper
 		std::lock_guard lock(unmarked_mutex_);
 		return unmarked_;
 	}
+	/* Since when this slurmctld is in control, microseconds since the epoch; 0: it is not. */
+	[[nodiscard]] std::int64_t control_since_us() const
+	{
+		return control_since_us_.load(std::memory_order_relaxed);
+	}
 	[[nodiscard]] std::uint64_t placeholders() const
 	{
 		return placeholders_.load(std::memory_order_relaxed);
@@ -76,6 +81,7 @@ class Keeper
 	std::int64_t began_ = now_ns();
 	std::atomic<bool> dozes_{true}; /* the next look is more than 2 ms away */
 	std::atomic<std::uint64_t> placeholders_{0}, external_nodes_{0};
+	std::atomic<std::int64_t> control_since_us_{0};
 	mutable std::mutex unmarked_mutex_; /* held only for a copy */
 	std::string unmarked_;
 };

@@ -24,6 +24,8 @@ constexpr std::int64_t k_wait_for_picture = 20 * k_ms;
 constexpr std::size_t k_write_at = 64 * 1024;
 constexpr std::size_t k_input_max = 4096; /* the agent sends one short line */
 constexpr int k_look_up_ms = 100;         /* how soon a blocked write notices a dropped queue */
+constexpr std::int64_t k_alive_every = 250 * k_ms;
+constexpr char k_no_control[] = "this slurmctld is not in control any more";
 
 std::string failure(const char *what)
 {
@@ -188,8 +190,12 @@ std::string Link::flush()
 	return {};
 }
 
+/* The feed may be late: it learns of a loss of control from the keeper, which may be waiting for a
+ * lock while the next controller begins. */
 std::string Link::wait_and_send()
 {
+	if (!setup_.is_in_control())
+		return k_no_control;
 	std::int64_t now = now_ns();
 	if (now - stats_at_ >= k_stats_every) {
 		stats_at_ = now;
@@ -202,7 +208,13 @@ std::string Link::wait_and_send()
 		if (!why.empty())
 			return why;
 	}
-	auto timeout = static_cast<int>((stats_at_ + k_stats_every - now) / k_ms) + 1;
+	if (welcomed_ && now - alive_at_ >= k_alive_every) {
+		alive_at_ = now;
+		std::string why = send_all({codec::Alive{}});
+		if (!why.empty())
+			return why;
+	}
+	constexpr int timeout = k_alive_every / k_ms;
 	pollfd fds[] = {
 		{fd_.get(), POLLIN, 0}, {stop_.fd(), POLLIN, 0}, {feed_.changed().fd(), POLLIN, 0}};
 	(void)poll(fds, 3, timeout);
@@ -225,7 +237,7 @@ std::string Link::why_not_taken()
 	if (const std::string refusal = feed_.refusal(); !refusal.empty())
 		return refuse(refusal);
 	if (!feed_.is_dropped())
-		return "this slurmctld is not in control any more";
+		return k_no_control;
 	costs_.queue_drops.fetch_add(1, std::memory_order_relaxed);
 	return "the agent reads too slowly: queue dropped";
 }

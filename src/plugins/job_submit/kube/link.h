@@ -29,6 +29,7 @@ class Link
 		std::uint32_t slurm_user = 0; /* the agent must run as this user or as root */
 		std::function<core::PluginHello()> hello;
 		std::function<core::PluginStats()> stats;
+		std::function<bool()> is_in_control; /* this slurmctld; takes no lock */
 	};
 	Link(Setup setup, FeedReader &feed, Costs &costs, const Stop &stop);
 
@@ -65,7 +66,7 @@ class Link
 	UniqueFd fd_;
 	std::uint64_t seq_ = 0;
 	std::string out_, in_;
-	std::int64_t stats_at_ = 0;
+	std::int64_t stats_at_ = 0, alive_at_ = 0;
 	bool welcomed_ = false;
 };
 

@@ -88,6 +88,14 @@ FeedShare share_of(const Config &config, const ClusterSocket &to)
 	return share;
 }
 
+/* Needs no lock, other than the keeper, which may be waiting for one. */
+bool is_in_control()
+{
+	kube_pulse pulse = {};
+	kube_seam_pulse(&pulse);
+	return pulse.active;
+}
+
 kube_host ask_host()
 {
 	kube_host host = {};
@@ -126,9 +134,14 @@ Plugin::Channel::Channel(Plugin &plugin, const ClusterSocket &to)
     : reader(plugin.feed_, share_of(plugin.config_, to)),
       link({to.socket, plugin.host_.slurm_user,
 		   [&plugin, cluster = to.cluster] { return plugin.hello(cluster); },
-		   [&plugin, this] { return plugin.stats(period); }},
+		   [&plugin, this] { return plugin.stats(period); }, is_in_control},
 	      reader, plugin.costs, plugin.stop_)
 {
+}
+
+Plugin::Process Plugin::this_process()
+{
+	return {getpid(), process_start(), host_name()};
 }
 
 void Plugin::open_channels()
@@ -214,9 +227,10 @@ core::PluginHello Plugin::hello(const std::string &cluster) const
 	for (const std::string &trouble : {order_trouble(submit_plugins_), sink_.trouble()})
 		if (!trouble.empty())
 			hello.config_error += (hello.config_error.empty() ? "" : "; ") + trouble;
-	hello.pid = getpid();
-	hello.process_start = process_start();
-	hello.host = host_name();
+	hello.pid = process_.id;
+	hello.process_start = process_.start;
+	hello.control_since_us = keeper_.control_since_us();
+	hello.host = process_.host;
 	hello.whole_sockets = host_.whole_sockets;
 	hello.has_prolog = kube_seam_has_prolog();
 	return hello;

@@ -73,6 +73,16 @@ class Plugin
 	[[nodiscard]] core::PluginStats stats(Period &period) const;
 	void open_channels();
 
+	/* Read once: a greeting that changes closes the link, and without free descriptors it could
+	 * not be read. */
+	struct Process {
+		int id = 0;
+		std::int64_t start = 0; /* clock ticks since the host's start; 0: not known */
+		std::string host;
+	};
+	static Process this_process();
+
+	const Process process_ = this_process();
 	Config config_; /* as read at the start */
 	kube_host host_ = {};
 	std::string cluster_, submit_plugins_;
