@@ -114,13 +114,18 @@ def test_who_ended_it_is_told(bed):
 
 
 def _classes(bed):
-    """The PriorityClasses of the tests; one of them has a rule."""
+    """The PriorityClasses of the tests; one of them has a rule. The API server refuses pods until
+    it has seen a new class itself.
+    """
     for name in ("urgent", "gang", "mapped"):
         bed.kube.request(
             "POST",
             "/apis/scheduling.k8s.io/v1/priorityclasses",
             {"metadata": {"name": name}, "value": 1000},
         )
+        tried = pod(name, spec={"priorityClassName": name})
+        path = bed.kube.path("Pod", "default/") + "?dryRun=All"
+        wait_for(lambda p=path, t=tried: bed.kube.request("POST", p, t), f"the class {name}")
 
 
 def test_a_priority_class_without_a_rule_is_told(bed):
