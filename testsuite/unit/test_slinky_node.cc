@@ -84,8 +84,8 @@ void a_reason_is_one_short_line()
 		CHECK_EQUAL(slinky_cordon_reason({{k_cordon_reason, row.given}}), row.reason);
 	CHECK_EQUAL(slinky_cordon_reason({{"other", "x"}}), "");
 	CHECK(is_of_slinky(k_features_spec) && is_of_slinky(k_cordon_reason) &&
-		is_of_slinky(k_external_partitions));
-	CHECK(!is_of_slinky("topology.slinky.slurm.net/spec"));
+		is_of_slinky(k_external_partitions) && is_of_slinky(k_topology_spec));
+	CHECK(!is_of_slinky("topology.slinky.slurm.net/other"));
 }
 
 } // namespace
