@@ -207,7 +207,12 @@ def test_two_agents_of_one_kubernetes_cluster(bed):
 
 
 def _numbers_given_again(bed, name, hang=None):
-    """slurmctld is frozen, and killed before it has saved its jobs."""
+    """slurmctld is frozen, and killed before it has saved its jobs. Its nodes are saved."""
+    restarted = time.time()
+    bed.slurm.restart()
+    away.append((restarted, time.time()))
+    for own in bed.all:
+        wait_for(lambda own=own: own.agent.skube("ping")["ready"], "the agent to be ready again")
     first = [bed.kube.create(pod(f"{name}-{i}", kwok={"run": "1h"})) for i in range(30)]
     for made in first:
         bed.kube.wait_phase(made["metadata"]["name"], "Running")
