@@ -27,6 +27,7 @@ RULES = {
 # folders of src/core, each of which may include itself and those before it
 CORE = (
     "model",
+    "cel",
     "policy",
     "options",
     "translate",

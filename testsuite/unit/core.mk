@@ -351,3 +351,23 @@ check_PROGRAMS += testsuite/unit/test_world_gang_sizes
 TESTS += testsuite/unit/test_world_gang_sizes
 testsuite_unit_test_world_gang_sizes_SOURCES = %D%/gang_stage.h %D%/test_world_gang_sizes.cc
 testsuite_unit_test_world_gang_sizes_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_cel
+TESTS += testsuite/unit/test_cel
+testsuite_unit_test_cel_SOURCES = %D%/cel_device.h %D%/test_cel.cc
+testsuite_unit_test_cel_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_cel_refusals
+TESTS += testsuite/unit/test_cel_refusals
+testsuite_unit_test_cel_refusals_SOURCES = %D%/cel_device.h %D%/test_cel_refusals.cc
+testsuite_unit_test_cel_refusals_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_cel_values
+TESTS += testsuite/unit/test_cel_values
+testsuite_unit_test_cel_values_SOURCES = %D%/test_cel_values.cc
+testsuite_unit_test_cel_values_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_cel_regex
+TESTS += testsuite/unit/test_cel_regex
+testsuite_unit_test_cel_regex_SOURCES = %D%/test_cel_regex.cc
+testsuite_unit_test_cel_regex_LDADD = libcheck.la libcore.la libbase.la
