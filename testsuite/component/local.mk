@@ -96,8 +96,16 @@ EXTRA_DIST += \
 check_PROGRAMS += testsuite/component/oracle/verdicts
 testsuite_component_oracle_verdicts_SOURCES = testsuite/component/oracle/verdicts.cc
 testsuite_component_oracle_verdicts_LDADD = libcodec.la libcore.la libbase.la
+# our verdicts on CEL selectors beside Kubernetes' own
+check_PROGRAMS += testsuite/component/oracle/selectors
+testsuite_component_oracle_selectors_SOURCES = testsuite/component/oracle/selectors.cc
+testsuite_component_oracle_selectors_LDADD = libcodec.la libcore.la libbase.la
 EXTRA_DIST += \
 	%D%/oracle/cases.py \
+	%D%/oracle/cel_boundaries.py \
+	%D%/oracle/cel_cases.py \
+	%D%/oracle/cel_compare.py \
 	%D%/oracle/test_oracle.py \
 	testsuite/oracle/build \
+	testsuite/oracle/cel.go \
 	testsuite/oracle/main.go

@@ -3,6 +3,8 @@
 // The results of kube-scheduler's own filter plugins. Each line on stdin is a case, a JSON object with "pod", "nodes", "pods" (the bound ones), "namespaces" and, as needed,
 // "claims", "volumes" and storage "classes". For each case one line on stdout: {"node": ["Plugin: reason", ...], ...}, with an empty list for a node that may take the pod. Only those plugins
 // of the default profile run whose rules src/core/placement/placement.h implements, with default feature gates.
+//
+// "oracle cel": the verdicts of Kubernetes' own CEL on devices. Each line on stdin has "selector", "driver" and "device" (a device of a ResourceSlice); the answers are in cel.go.
 package main
 
 import (
@@ -181,17 +183,24 @@ func verdicts(ctx context.Context, c *testCase, features feature.Features) map[s
 	return out
 }
 
+func filterVerdicts(ctx context.Context, line []byte) any {
+	var c testCase
+	must(0, json.Unmarshal(line, &c))
+	return verdicts(ctx, &c, feature.NewSchedulerFeaturesFromGates(utilfeature.DefaultFeatureGate))
+}
+
 func main() {
 	ctx := context.Background()
 	metrics.Register()
-	features := feature.NewSchedulerFeaturesFromGates(utilfeature.DefaultFeatureGate)
+	judge := filterVerdicts
+	if len(os.Args) > 1 && os.Args[1] == "cel" {
+		judge = celVerdict
+	}
 	lines := bufio.NewScanner(os.Stdin)
 	lines.Buffer(nil, 64<<20)
 	answers := json.NewEncoder(os.Stdout)
 	for lines.Scan() {
-		var c testCase
-		must(0, json.Unmarshal(lines.Bytes(), &c))
-		must(0, answers.Encode(verdicts(ctx, &c, features)))
+		must(0, answers.Encode(judge(ctx, lines.Bytes())))
 	}
 	must(0, lines.Err())
 }

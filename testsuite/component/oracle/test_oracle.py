@@ -1,11 +1,16 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""usage: test_oracle.py BUILD_DIR [SEED [COUNT]]
+"""usage: test_oracle.py BUILD_DIR [SEED [COUNT [SELECTORS]]]
 
-Compares our verdicts on random pods and nodes with those of kube-scheduler's own filters
-(testsuite/oracle, built on first use). Prints TAP. Without SEED, SLURM_KUBE_SEED is used. COUNT is
-the number of pods, 3,000 by default, each with some nodes. It is an error if we would bind a pod
-where kube-scheduler forbids it. Where we forbid more, the reason must be one of the intended ones.
+Compares our verdicts with Kubernetes' own (testsuite/oracle, built on first use). Prints TAP.
+Without SEED, SLURM_KUBE_SEED is used.
+
+Random pods and nodes, with kube-scheduler's filters: COUNT is the number of pods, 3,000 by default,
+each with some nodes. It is an error if we would bind a pod where kube-scheduler forbids it. Where
+we forbid more, the reason must be one of the intended ones.
+
+Random CEL selectors and devices, with Kubernetes' CEL: SELECTORS is their number, 5,000 by default.
+cel_compare.py says what must hold.
 """
 import collections
 import json
@@ -15,6 +20,8 @@ import sys
 from pathlib import Path
 
 from cases import HOSTNAME, Cases
+from cel_cases import Selectors
+from cel_compare import Comparison
 
 HERE = Path(__file__).resolve().parent
 
@@ -79,39 +86,37 @@ def report(number, passed, text, examples, cases):
         print(f"#   pods {json.dumps(cases[case]['pods'])}")
 
 
-def main():
-    build = Path(sys.argv[1]).resolve()
-    seed = int(sys.argv[2] if len(sys.argv) > 2 else os.environ.get("SLURM_KUBE_SEED", "1"))
-    count = int(sys.argv[3]) if len(sys.argv) > 3 else 3000
+def is_in_chroot(build):
     environment = build / "slurm.env"
-    if environment.exists() and any(
+    return environment.exists() and any(
         line.startswith(("SLURM_ROOT='/", "SLURM_ROOT=/"))
         for line in environment.read_text().splitlines()
-    ):
-        print(
-            "1..0 # SKIP what is compared does not depend on Slurm, and is compared where Slurm is"
-            " not in a chroot"
-        )
-        return 0
-    subprocess.run(
-        ["make", "-s", "-C", build, "testsuite/component/oracle/verdicts"],
-        check=True,
-        stdout=sys.stderr,
-        timeout=600,
     )
-    program = subprocess.run(
+
+
+def built(build):
+    """The oracle's path, after our own programs have been built, too."""
+    names = [f"testsuite/component/oracle/{name}" for name in ("verdicts", "selectors")]
+    subprocess.run(["make", "-s", "-C", build, *names], check=True, stdout=sys.stderr, timeout=600)
+    return subprocess.run(
         [HERE.parent.parent / "oracle/build"],
         check=True,
         stdout=subprocess.PIPE,
         text=True,
         timeout=1800,
     ).stdout.strip()
+
+
+def judge_all(cases, oracle, ours):
+    """The answers of the oracle and ours; both are commands."""
+    text = "".join(json.dumps(case) + "\n" for case in cases)
+    return judged_by(oracle, text, 300), judged_by(ours, text, 300)
+
+
+def compare_pods(program, build, seed, count):
     source = Cases(seed)
     cases = [source.case() for _ in range(count)]
-    text = "".join(json.dumps(case) + "\n" for case in cases)
-    oracle = judged_by([program], text, 300)
-    ours = judged_by([build / "testsuite/component/oracle/verdicts"], text, 300)
-    print("1..4")
+    oracle, ours = judge_all(cases, [program], [build / "testsuite/component/oracle/verdicts"])
     print(
         f"# seed {seed}: {count} pods, {sum(len(c['nodes']) for c in cases)} pairs of pod and node"
     )
@@ -129,14 +134,47 @@ def main():
         cases,
     )
     report(3, not strange, f"{len(strange)} differences that are not meant", strange, cases)
-    report(
-        4,
-        agreed[True] > count and agreed[False] > count,
-        "the cases say something: many are allowed and many forbidden",
-        [],
-        cases,
+    varied = agreed[True] > count and agreed[False] > count
+    report(4, varied, "the cases say something: many are allowed and many forbidden", [], cases)
+    return same and not unsafe and not strange
+
+
+def compare_selectors(program, build, seed, count):
+    source = Selectors(seed)
+    cases = [source.case() for _ in range(count)]
+    oracle, ours = judge_all(
+        cases, [program, "cel"], [build / "testsuite/component/oracle/selectors"]
     )
-    return 0 if same and not unsafe and not strange else 1
+    same = len(oracle) == len(ours) == count
+    comparison = Comparison(cases, oracle, ours)
+    print(f"# seed {seed}: {count} CEL selectors, each with a device")
+    for line in comparison.comments():
+        print(f"# {line}")
+    checks = [(same, "both judge all selectors", []), *comparison.checks()]
+    for number, (passed, text, examples) in enumerate(checks, 5):
+        print(f"{'ok' if passed else 'not ok'} {number} - {text}")
+        for case, their, our in [] if passed else examples[:3]:
+            print(f"# selector {case['selector']}")
+            print(f"#   Kubernetes {json.dumps(their)}, we {json.dumps(our)}")
+            print(f"#   device {json.dumps(case['device'])}")
+    return all(passed for passed, _, _ in checks)
+
+
+def main():
+    build = Path(sys.argv[1]).resolve()
+    seed = int(sys.argv[2] if len(sys.argv) > 2 else os.environ.get("SLURM_KUBE_SEED", "1"))
+    count = int(sys.argv[3]) if len(sys.argv) > 3 else 3000
+    selectors = int(sys.argv[4]) if len(sys.argv) > 4 else 5000
+    if is_in_chroot(build):
+        print(
+            "1..0 # SKIP what is compared does not depend on Slurm, and is compared where Slurm is"
+            " not in a chroot"
+        )
+        return 0
+    program = built(build)
+    print("1..11")
+    passed = compare_pods(program, build, seed, count)
+    return 0 if compare_selectors(program, build, seed, selectors) and passed else 1
 
 
 if __name__ == "__main__":
