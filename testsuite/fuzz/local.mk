@@ -12,6 +12,7 @@ fuzz_ldflags = $(AM_LDFLAGS)
 endif
 
 fuzz_targets = \
+	testsuite/fuzz/fuzz_cel \
 	testsuite/fuzz/fuzz_conf \
 	testsuite/fuzz/fuzz_link \
 	testsuite/fuzz/fuzz_marker \
@@ -28,6 +29,10 @@ TESTS += $(fuzz_targets)
 fuzz: $(fuzz_targets)
 .PHONY: fuzz
 
+testsuite_fuzz_fuzz_cel_SOURCES = %D%/fuzz.h %D%/fuzz_cel.cc
+testsuite_fuzz_fuzz_cel_CPPFLAGS = $(fuzz_cppflags)
+testsuite_fuzz_fuzz_cel_LDFLAGS = $(fuzz_ldflags)
+testsuite_fuzz_fuzz_cel_LDADD = $(fuzz_main) $(fuzz_libs)
 testsuite_fuzz_fuzz_conf_SOURCES = %D%/fuzz.h %D%/fuzz_conf.cc
 testsuite_fuzz_fuzz_conf_CPPFLAGS = $(fuzz_cppflags)
 testsuite_fuzz_fuzz_conf_LDFLAGS = $(fuzz_ldflags)
