@@ -304,7 +304,13 @@ void the_name_in_live_jobs_is_served()
 	feed.complete();
 	const auto wrong = beta.open("one");
 	REQUIRE(!wrong.ok());
-	CHECK(wrong.error().what.starts_with("Cluster=beta and Cluster=alpha are one Kubernetes"));
+	CHECK_EQUAL(wrong.error().what,
+		"live jobs of this Kubernetes cluster (uid of namespace kube-system one) bear the "
+		"name of Cluster=alpha: correct the kubeconfig of the agent of Cluster=beta; or, "
+		"if "
+		"the cluster has a new name, set cluster: alpha in slurmkubed.yaml until these "
+		"jobs "
+		"have ended");
 	REQUIRE(alpha.open("one").ok());
 	CHECK(beta.open("two").ok());
 }

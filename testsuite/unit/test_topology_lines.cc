@@ -3,6 +3,8 @@
 #include "src/core/reconcile/topology_lines.h"
 #include "testsuite/unit/check.h"
 
+#include <set>
+
 using namespace slurmkube;
 using namespace slurmkube::core;
 
@@ -71,51 +73,78 @@ void one_switch_is_above_all_nodes()
 	CHECK_EQUAL(lines_of({by_spec("n1", ""), by_spec("n2", "")}),
 		"SwitchName=kube-test Nodes=n1,n2\n");
 	CHECK_EQUAL(lines_of({by_spec("n1", "t:s1"), by_spec("n2", "t:s2"), by_spec("n3", "t:s1")}),
-		"SwitchName=kube-test Switches=s1,s2\n"
 		"SwitchName=s1 Nodes=n1,n3\n"
-		"SwitchName=s2 Nodes=n2\n");
+		"SwitchName=s2 Nodes=n2\n"
+		"SwitchName=kube-test Switches=s1,s2\n");
 	CHECK_EQUAL(lines_of({by_labels("n1", "east", "east-a"), by_labels("n2", "east", "east-b"),
 			    by_labels("n3", "west", "west-a")}),
-		"SwitchName=kube-test Switches=east,west\n"
-		"SwitchName=east Switches=east-a,east-b\n"
 		"SwitchName=east-a Nodes=n1\n"
 		"SwitchName=east-b Nodes=n2\n"
+		"SwitchName=east Switches=east-a,east-b\n"
+		"SwitchName=west-a Nodes=n3\n"
 		"SwitchName=west Switches=west-a\n"
-		"SwitchName=west-a Nodes=n3\n");
+		"SwitchName=kube-test Switches=east,west\n");
 }
 
 void a_switch_has_nodes_or_switches_but_not_both()
 {
 	CHECK_EQUAL(lines_of({by_labels("n1", "east", "a"), by_labels("n2", "east", ""),
 			    by_spec("n3", "")}),
-		"SwitchName=kube-test Switches=kube-test-other,east\n"
 		"SwitchName=kube-test-other Nodes=n3\n"
-		"SwitchName=east Switches=east-other,a\n"
 		"SwitchName=east-other Nodes=n2\n"
-		"SwitchName=a Nodes=n1\n");
+		"SwitchName=a Nodes=n1\n"
+		"SwitchName=east Switches=east-other,a\n"
+		"SwitchName=kube-test Switches=kube-test-other,east\n");
 	/* a switch may have the name of ours */
 	CHECK_EQUAL(lines_of({by_spec("n1", "t:-other"), by_spec("n2", "")}),
-		"SwitchName=kube-test Switches=kube-test-other,-other\n"
 		"SwitchName=kube-test-other Nodes=n2\n"
-		"SwitchName=-other Nodes=n1\n");
+		"SwitchName=-other Nodes=n1\n"
+		"SwitchName=kube-test Switches=kube-test-other,-other\n");
 }
 
 void each_switch_has_a_name_of_its_own_that_slurm_takes()
 {
 	CHECK_EQUAL(lines_of({by_labels("n1", "east", "a"), by_labels("n2", "west", "a")}),
-		"SwitchName=kube-test Switches=east,west\n"
-		"SwitchName=east Switches=east-a\n"
 		"SwitchName=east-a Nodes=n1\n"
+		"SwitchName=east Switches=east-a\n"
+		"SwitchName=west-a Nodes=n2\n"
 		"SwitchName=west Switches=west-a\n"
-		"SwitchName=west-a Nodes=n2\n");
+		"SwitchName=kube-test Switches=east,west\n");
 	CHECK_EQUAL(lines_of({by_spec("n1", "t:kube-test"), by_spec("n2", "t:s[1 2] Nodes=ALL")}),
-		"SwitchName=kube-test Switches=kube-test_,s_1_2__Nodes_ALL\n"
-		"SwitchName=kube-test_ Nodes=n1\n"
-		"SwitchName=s_1_2__Nodes_ALL Nodes=n2\n");
+		"SwitchName=kube-test-2 Nodes=n1\n"
+		"SwitchName=s_1_2__Nodes_ALL Nodes=n2\n"
+		"SwitchName=kube-test Switches=kube-test-2,s_1_2__Nodes_ALL\n");
 	CHECK_EQUAL(lines_of({by_spec("n1", "t:a b"), by_spec("n2", "t:a_b")}),
-		"SwitchName=kube-test Switches=a_b,a_b_\n"
 		"SwitchName=a_b Nodes=n1\n"
-		"SwitchName=a_b_ Nodes=n2\n");
+		"SwitchName=a_b-2 Nodes=n2\n"
+		"SwitchName=kube-test Switches=a_b,a_b-2\n");
+}
+
+/* slurmctld would not start. */
+void names_and_depth_have_limits()
+{
+	const std::string long_name(63, 'x');
+	std::vector<PlacedNode> nodes;
+	for (int i = 0; i < 200; i++) {
+		PlacedNode node = by_labels(
+			"n" + std::to_string(i), long_name + std::to_string(i), long_name);
+		nodes.push_back(node);
+	}
+	nodes.push_back(by_labels("beside", long_name + "7", ""));
+	std::string spec = "t";
+	for (int i = 0; i < 40; i++)
+		spec += ":u" + std::to_string(i);
+	CHECK_EQUAL(switches_of(by_spec("n", spec), k_keys).size(), 10U);
+	nodes.push_back(by_spec("deep", spec));
+	std::set<std::string> names;
+	const std::string head = "SwitchName=";
+	const auto lines = topology_lines(nodes, k_keys, std::string(100, 'r'));
+	for (const std::string &line : lines) {
+		const std::string name = line.substr(head.size(), line.find(' ') - head.size());
+		CHECK(name.size() <= 64);
+		CHECK(names.insert(name).second);
+	}
+	CHECK_EQUAL(lines.size(), 200U + 200 + 1 + 10 + 1);
 }
 
 } // namespace
@@ -129,5 +158,6 @@ int main()
 			TEST(one_switch_is_above_all_nodes),
 			TEST(a_switch_has_nodes_or_switches_but_not_both),
 			TEST(each_switch_has_a_name_of_its_own_that_slurm_takes),
+			TEST(names_and_depth_have_limits),
 		});
 }

@@ -140,7 +140,7 @@ bool Server::take_lines()
 	buffer_.erase(0, start);
 	if (buffer_.size() <= codec::k_link_line_max)
 		return true;
-	close_peer("a line is longer than 1 MiB");
+	close_peer("a line is longer than 16 MiB");
 	return false;
 }
 

@@ -96,11 +96,15 @@ void Calls::end(const core::MarkedJob &job, std::function<Status(const Same &)> 
 {
 	run<Ok>(
 		[this, job, term = controller_.term(), call = std::move(call)]() -> Result<Ok> {
-			return call([&] {
+			const Status ended = call([&] {
 				return controller_.is_certain(term, agent::now().mono_us)
 					? Status(Ok{})
 					: check_marker(job.id, job.marker);
 			});
+			/* no connection, for example */
+			if (!ended && ended.error().code == Errc::again)
+				controller_.doubt(agent::now().mono_us);
+			return ended;
 		},
 		std::move(done));
 }

@@ -88,7 +88,7 @@ Result<SubmitReply> live_job_for(const core::JobSpec &spec)
 
 /* Moves the job's end to now. A suspended or preempted job has no end that can be moved; it is
  * completed with SIGKILL, which also ended the pod. */
-Status end_now(core::JobId id, std::time_t now)
+Status end_now(core::JobId id, std::time_t now, const Same &same)
 {
 	job_desc_msg_t job;
 	slurm_init_job_desc_msg(&job);
@@ -96,7 +96,10 @@ Status end_now(core::JobId id, std::time_t now)
 	job.end_time = now;
 	if (slurm_update_job(&job) == SLURM_SUCCESS)
 		return Ok{};
-	return errno == ESLURM_JOB_NOT_RUNNING ? complete_job(id, SIGKILL) : Status(last_error());
+	if (errno != ESLURM_JOB_NOT_RUNNING)
+		return last_error();
+	const Status checked = same();
+	return checked ? complete_job(id, SIGKILL) : checked;
 }
 
 /* Whether jobs of the partition may exceed their time limit (OverTimeLimit). */
@@ -215,8 +218,10 @@ Status expire_job(core::JobId job, const Same &same)
 	if (compat::load_job(&raw, job.number) != SLURM_SUCCESS)
 		return last_error();
 	const JobTable table(raw);
-	if (table->record_count == 0)
-		return complete_job(job, SIGKILL);
+	if (table->record_count == 0) {
+		const Status checked = same();
+		return checked ? complete_job(job, SIGKILL) : checked;
+	}
 	const slurm_job_info_t &record = table->job_array[0];
 	const auto over = may_run_over(record.partition ? record.partition : "");
 	if (!over)
@@ -227,7 +232,7 @@ Status expire_job(core::JobId job, const Same &same)
 		return complete_job(job, SIGKILL);
 	const std::time_t now = agent::now().wall_s;
 	if (record.end_time > now)
-		return end_now(job, now);
+		return end_now(job, now, same);
 	return record.end_time == now ? Status(Ok{}) : complete_job(job, 0);
 }
 

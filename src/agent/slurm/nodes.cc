@@ -64,13 +64,17 @@ Status check_absent(const std::string &name)
 	return Ok{};
 }
 
+bool is_out_of_service(const node_info_t &node)
+{
+	return (node.node_state & (NODE_STATE_DRAIN | NODE_STATE_FAIL)) != 0 ||
+		(node.node_state & NODE_STATE_BASE) == NODE_STATE_DOWN;
+}
+
 bool is_theirs(const node_info_t &node)
 {
-	const bool out_of_service = (node.node_state & NODE_STATE_DRAIN) ||
-		(node.node_state & NODE_STATE_BASE) == NODE_STATE_DOWN;
 	const std::string_view reason = node.reason ? node.reason : "";
-	return out_of_service && !reason.empty() && !reason.starts_with(names::k_reason_prefix) &&
-		!core::is_failed_reboot(reason);
+	return is_out_of_service(node) && !reason.empty() &&
+		!reason.starts_with(names::k_reason_prefix) && !core::is_failed_reboot(reason);
 }
 
 /* The change was decided on an older report of the plugin. If an administrator has drained the node
@@ -89,20 +93,17 @@ Status check_ours(const std::string &name)
 	return Ok{};
 }
 
-/* For a change that keeps the administrator's reason, which may be gone by now: the next change
- * then has a reason of ours. */
-Status check_theirs(const std::string &name)
+/* For a change that keeps the administrator's reason: if he has returned the node to service since,
+ * the node would be DOWN without a reason, and stay so. The next change has a reason of ours. */
+Status check_out_of_service(const std::string &name)
 {
 	std::string name_text = name;
 	node_info_msg_t *raw = nullptr;
 	if (slurm_load_node_single(&raw, name_text.data(), SHOW_ALL) != SLURM_SUCCESS)
 		return error_of(errno);
 	const NodeTable table(raw);
-	if (table->record_count > 0 && !is_theirs(table->node_array[0]))
-		return Error{Errc::conflict,
-			"node " + name +
-				" is not out of service for an administrator's reason any "
-				"more"};
+	if (table->record_count > 0 && !is_out_of_service(table->node_array[0]))
+		return Error{Errc::conflict, "node " + name + " is in service again"};
 	return Ok{};
 }
 
@@ -141,7 +142,7 @@ Status set_node_state(
 	const std::string &name, core::NodeStateChange change, const std::string &reason)
 {
 	const bool keeps_reason = wants_reason(change) && reason.empty();
-	if (auto checked = keeps_reason ? check_theirs(name) : check_ours(name); !checked)
+	if (auto checked = keeps_reason ? check_out_of_service(name) : check_ours(name); !checked)
 		return checked.error();
 	std::string name_text = name, reason_text = reason;
 	update_node_msg_t message;

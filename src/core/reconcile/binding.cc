@@ -157,7 +157,10 @@ RankActions let_go(const ComponentFacts &f)
 			tell(f, on_native_node(*f.job, lost->node.name)), std::back_inserter(out));
 	else if (lost->node.forbidden.empty())
 		std::ranges::move(
-			tell(f, given_back_node(*f.job, lost->node.name)), std::back_inserter(out));
+			tell(f,
+				lost->node.has_record ? given_back_node(*f.job, lost->node.name)
+						      : given_back_record(*f.job, lost->node.name)),
+			std::back_inserter(out));
 	return out;
 }
 

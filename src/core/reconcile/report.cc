@@ -189,6 +189,14 @@ Condition given_back_node(const SlurmJob &job, const std::string &node)
 			"the allocation is given back and the pod queued again"};
 }
 
+Condition given_back_record(const SlurmJob &job, const std::string &node)
+{
+	return {names::k_reason_retrying,
+		job_text(job) + " has node " + node +
+			", which has not become an external node of this Kubernetes cluster in "
+			"Slurm; the allocation is given back and the pod queued again"};
+}
+
 Condition on_native_node(const SlurmJob &job, const std::string &node)
 {
 	return {names::k_reason_retrying,

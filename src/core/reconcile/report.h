@@ -42,6 +42,7 @@ Condition given_back_unbound(const SlurmJob &job, const Error &error);
 /* Nobody can say whether a pod is bound; why: the last answer. */
 Condition waiting_to_end(const SlurmJob &job, const std::string &why);
 Condition given_back_node(const SlurmJob &job, const std::string &node);
+Condition given_back_record(const SlurmJob &job, const std::string &node);
 /* Slurm has chosen a node that is not a Kubernetes node. */
 Condition on_native_node(const SlurmJob &job, const std::string &node);
 /* A job of a gang that was ended because some of its pods did not come. */

@@ -18,6 +18,9 @@ constexpr std::string_view k_name_characters =
  * both. No unit has this key. */
 constexpr char k_rest_key[] = ",";
 constexpr char k_rest_suffix[] = "-other";
+/* slurmctld does not start with names of more than 64 characters (24.11, _parse_switches() in
+ * switch_record.c) or more than 20 levels ("not a tree"). */
+constexpr std::size_t k_name_most = 48, k_levels_most = 10;
 
 std::vector<std::string> split(std::string_view text, char by)
 {
@@ -68,11 +71,14 @@ void for_each_below(Switch &from, const std::string &path, const Walk &visit)
 	}
 }
 
-std::string unused(std::string name, std::set<std::string> &used)
+/* A name with that beginning which is not used yet. */
+std::string unused(const std::string &name, const std::string &suffix, std::set<std::string> &used)
 {
-	while (!used.insert(name).second)
-		name += "_";
-	return name;
+	const std::string first = name.substr(0, k_name_most) + suffix;
+	std::string one = first;
+	for (std::size_t number = 2; !used.insert(one).second; number++)
+		one = first + "-" + std::to_string(number);
+	return one;
 }
 
 void give_names(Switch &root, const std::string &name)
@@ -81,16 +87,16 @@ void give_names(Switch &root, const std::string &name)
 	for_each_below(root, "", [&](Switch &, const std::string &own, const std::string &) {
 		count[valid(own)]++;
 	});
-	std::set<std::string> used{name};
-	root.name = name;
+	std::set<std::string> used;
+	root.name = unused(name, "", used);
 	for_each_below(root, "", [&](Switch &one, const std::string &own, const std::string &path) {
-		one.name = unused(valid(count[valid(own)] > 1 ? path : own), used);
+		one.name = unused(valid(count[valid(own)] > 1 ? path : own), "", used);
 	});
 	const auto split_off = [&](Switch &one) {
 		if (one.nodes.empty() || one.below.empty())
 			return;
 		auto rest = std::make_unique<Switch>();
-		rest->name = unused(one.name + k_rest_suffix, used);
+		rest->name = unused(one.name, k_rest_suffix, used);
 		rest->nodes = std::move(one.nodes);
 		one.nodes.clear();
 		one.below[k_rest_key] = std::move(rest);
@@ -120,15 +126,26 @@ std::string line_of(const Switch &one)
 		(below.empty() ? " Nodes=" + joined(one.nodes) : " Switches=" + joined(below));
 }
 
+/* Switches before those that contain them: slurmctld needs one pass for each level otherwise. */
+void append_lines(const Switch &one, std::vector<std::string> &lines)
+{
+	for (const auto &[own, next] : one.below)
+		append_lines(*next, lines);
+	lines.push_back(line_of(one));
+}
+
 } // namespace
 
 std::vector<std::string> switches_of(
 	const PlacedNode &node, const std::vector<std::string> &label_keys)
 {
 	std::vector<std::string> path = units_of(node.spec);
+	path.resize(std::min(path.size(), k_levels_most));
 	if (!path.empty())
 		return path;
 	for (const std::string &key : label_keys) {
+		if (path.size() == k_levels_most)
+			break;
 		const auto label = node.labels.find(key);
 		if (label != node.labels.end() && !label->second.empty())
 			path.push_back(label->second);
@@ -153,10 +170,8 @@ std::vector<std::string> topology_lines(const std::vector<PlacedNode> &nodes,
 	if (nodes.empty())
 		return {};
 	give_names(top, valid(root));
-	std::vector<std::string> lines{line_of(top)};
-	for_each_below(top, "", [&](Switch &one, const std::string &, const std::string &) {
-		lines.push_back(line_of(one));
-	});
+	std::vector<std::string> lines;
+	append_lines(top, lines);
 	return lines;
 }
 

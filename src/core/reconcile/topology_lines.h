@@ -20,14 +20,15 @@ struct PlacedNode {
 	std::map<std::string, std::string> labels;
 };
 
-/* The switches of a node from the outermost to its own; empty: nothing says where it is. The
- * annotation counts before the labels, whose keys are given outermost first. */
+/* The switches of a node from the outermost to its own, at most 10; empty: nothing says where it
+ * is. The annotation counts before the labels, whose keys are given outermost first. */
 std::vector<std::string> switches_of(
 	const PlacedNode &node, const std::vector<std::string> &label_keys);
 
 /* One switch named root is above all nodes. Each other switch has the name that Kubernetes gives
- * it, with the names of the switches above it where it would be ambiguous, and with '_' for
- * characters that Slurm does not take. */
+ * it, with the names of the switches above it where it would be ambiguous, with '_' for characters
+ * that Slurm does not take, and cut so that it has at most 64 characters. A switch comes before the
+ * one that contains it. */
 std::vector<std::string> topology_lines(const std::vector<PlacedNode> &nodes,
 	const std::vector<std::string> &label_keys, const std::string &root);
 

@@ -231,6 +231,20 @@ def the_cost_is_small(fixture, peer):
     ), stats  # includes threads that were descheduled, so single values may be long
 
 
+def the_link_says_that_slurmctld_runs(fixture, peer):
+    """Several times a second, and since when it is in control: the agent trusts it no longer
+    than a second.
+    """
+    began = time.monotonic_ns()
+    first = len(peer.lines)
+    time.sleep(3)
+    seconds = (time.monotonic_ns() - began) / 1e9
+    told = [m for _, m in peer.lines[first:] if m["type"] == "alive"]
+    print(f"# {len(told)} lines in {seconds:.1f} s")
+    assert seconds < len(told) < 5 * seconds, told
+    assert peer.last("hello")[1]["control_since_us"] > 1_700_000_000_000_000, peer.last("hello")
+
+
 def nothing_was_out_of_order(fixture, peer):
     assert peer.gaps == 0
     assert "internal error" not in fixture.log()
@@ -252,6 +266,7 @@ TESTS = [
     inactive_limit_spares_external_jobs,
     what_slurm_forgets_is_told,
     the_cost_is_small,
+    the_link_says_that_slurmctld_runs,
     lives_leave_nothing_behind,
     prolog_flags_do_not_hold_jobs,
     kube_conf_is_read_again,

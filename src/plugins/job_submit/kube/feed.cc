@@ -213,6 +213,25 @@ bool Feed::has_live_jobs(const std::string &cluster, const std::string &cluster_
 	});
 }
 
+/* Whether no other name stands for the Kubernetes cluster: the agent of that name may be away. */
+Status FeedReader::check_name_in_jobs(const std::string &cluster_uid) const
+{
+	if (feed_.has_live_jobs(share_.cluster, cluster_uid))
+		return Ok{};
+	for (const std::string &other : share_.other_clusters) {
+		if (feed_.has_live_jobs(other, cluster_uid))
+			return Error{Errc::conflict,
+				"live jobs of this Kubernetes cluster (uid of namespace "
+				"kube-system " +
+					cluster_uid + ") bear the name of Cluster=" + other +
+					": correct the kubeconfig of the agent of Cluster=" +
+					share_.cluster +
+					"; or, if the cluster has a new name, set cluster: " +
+					other + " in slurmkubed.yaml until these jobs have ended"};
+	}
+	return Ok{};
+}
+
 /* A name keeps its Kubernetes cluster while slurmctld runs, also while its agent is away: the other
  * agent would submit jobs for its pods meanwhile. */
 Status FeedReader::take_over(const std::string &cluster_uid)
@@ -224,12 +243,9 @@ Status FeedReader::take_over(const std::string &cluster_uid)
 	std::erase_if(served, [&](const auto &entry) {
 		return entry.second == share_.cluster && entry.first != cluster_uid;
 	});
-	if (!served.contains(cluster_uid) && !feed_.has_live_jobs(share_.cluster, cluster_uid)) {
-		/* the agent of that name may be away */
-		for (const std::string &other : share_.other_clusters)
-			if (feed_.has_live_jobs(other, cluster_uid))
-				return Error{Errc::conflict,
-					conflict_text(share_.cluster, other, cluster_uid)};
+	if (!served.contains(cluster_uid)) {
+		if (const Status own = check_name_in_jobs(cluster_uid); !own)
+			return own;
 	}
 	const auto [owner, is_new] = served.emplace(cluster_uid, share_.cluster);
 	const std::string before = owner->second;

@@ -104,6 +104,7 @@ class FeedReader
 	void queue_node(const core::SlurmNode *before, const core::SlurmNode &now);
 	void reset();
 	Status take_over(const std::string &cluster_uid);
+	[[nodiscard]] Status check_name_in_jobs(const std::string &cluster_uid) const;
 
 	Feed &feed_;
 	FeedShare share_;
