@@ -299,6 +299,23 @@ def test_drained_node_that_is_lost_fails_its_job(bed):
     _resume(bed, "node-2")
 
 
+def test_failing_node_that_is_lost_fails_its_job(bed):
+    """The same for a node that an administrator has set FAIL."""
+    pods = {p["metadata"]["name"]: p for p in fill(bed, "fails", 8, 3)}
+    name = next(n for n, p in bed.kube.pods("fails-").items() if p["spec"]["nodeName"] == "node-2")
+    bed.slurm.run("scontrol", "update", "NodeName=node-2", "State=FAIL", "Reason=bad fan")
+    with _not_ready(bed, "node-2"):
+        job_in_state(bed, pods[name], "NODE_FAIL")
+    equal(bed.slurm.node("node-2")["Reason"].split(" [")[0], "bad fan")
+    bed.kube.wait_gone(name)
+    _others_moved(bed)
+    for n in pods:
+        if n != name:
+            bed.kube.delete("Pod", n)
+    wait_no_live_jobs(bed)
+    _resume(bed, "node-2")
+
+
 def test_down_by_an_administrator_stays(bed):
     """The same for a node that an administrator has set DOWN."""
     bed.slurm.run("scontrol", "update", "NodeName=node-2", "State=DOWN", "Reason=no power")
