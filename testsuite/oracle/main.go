@@ -4,7 +4,8 @@
 // "claims", "volumes" and storage "classes". For each case one line on stdout: {"node": ["Plugin: reason", ...], ...}, with an empty list for a node that may take the pod. Only those plugins
 // of the default profile run whose rules src/core/placement/placement.h implements, with default feature gates.
 //
-// "oracle cel": the verdicts of Kubernetes' own CEL on devices. Each line on stdin has "selector", "driver" and "device" (a device of a ResourceSlice); the answers are in cel.go.
+// "oracle cel": the verdicts of Kubernetes' own CEL on devices. Each line on stdin has "selector",
+// "driver" and "device" (a device of a ResourceSlice); the answers are in cel.go.
 package main
 
 import (

@@ -20,7 +20,7 @@ namespace
 constexpr std::size_t k_most_cost = 1'000'000, k_most_steps = 4'000'000;
 /* Counting the code points of a text is among them. */
 constexpr std::size_t k_bytes_per_step = 16;
-/* cel-go expands all and exists into so many operations per element. */
+/* The operations per element into which cel-go expands all and exists. */
 constexpr std::size_t k_cost_in_all = 3, k_cost_in_exists = 4;
 /* Kubernetes looks constants up in a table at no cost. We go through the list. */
 constexpr std::size_t k_constants_per_cost = 16;

@@ -117,7 +117,7 @@ void Quantity::normalize()
 	}
 }
 
-/* By 2^10, so many times. */
+/* By 1024 to the power of times. */
 void Quantity::multiply_by_1024(int times)
 {
 	for (; times > 0; times--) {
