@@ -42,13 +42,13 @@ import (
 )
 
 type testCase struct {
-	Pod     *v1.Pod
-	Nodes   []*v1.Node
-	Pods    []*v1.Pod
+	Pod        *v1.Pod
+	Nodes      []*v1.Node
+	Pods       []*v1.Pod
 	Namespaces []*v1.Namespace
-	Claims  []*v1.PersistentVolumeClaim
-	Volumes []*v1.PersistentVolume
-	Classes []*storage.StorageClass
+	Claims     []*v1.PersistentVolumeClaim
+	Volumes    []*v1.PersistentVolume
+	Classes    []*storage.StorageClass
 }
 
 type factory func(context.Context, runtime.Object, fwk.Handle, feature.Features) (fwk.Plugin, error)
