@@ -44,6 +44,10 @@ libcore_la_SOURCES = \
 	%D%/cel/utf8.h \
 	%D%/cel/value.cc \
 	%D%/cel/value.h \
+	%D%/device/inventory.h \
+	%D%/device/resource_claim.h \
+	%D%/device/rule.h \
+	%D%/device/slice.h \
 	%D%/gang/components.cc \
 	%D%/gang/components.h \
 	%D%/gang/grouping.cc \

@@ -28,6 +28,7 @@ RULES = {
 CORE = (
     "model",
     "cel",
+    "device",
     "policy",
     "options",
     "translate",

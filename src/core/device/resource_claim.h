@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * resource_claim.h - a claim for devices (ResourceClaim of resource.k8s.io/v1) as the API server
+ * shows it.
+ *
+ * Observed facts only, as plain values. Claims for volumes are in placement/claims.h.
+ */
+#ifndef SLURMKUBE_CORE_DEVICE_RESOURCE_CLAIM_H
+#define SLURMKUBE_CORE_DEVICE_RESOURCE_CLAIM_H
+
+#include "src/core/device/slice.h"
+#include "src/core/model/scheduling_constraints.h"
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace slurmkube::core
+{
+
+struct ResourceClaimId {
+	std::string name_space, name;
+	auto operator<=>(const ResourceClaimId &) const = default;
+};
+
+/* One of spec.devices.requests, of the form `exactly`. */
+struct DeviceRequest {
+	std::string name;
+	std::string device_class;
+	std::vector<std::string> selectors; /* CEL; a device must match all */
+	std::int64_t count = 1;
+	std::vector<Toleration> tolerations;
+	/* Field of the API that cannot be honoured, such as "firstAvailable"; empty: none. */
+	std::string unsupported;
+	bool operator==(const DeviceRequest &) const = default;
+};
+
+/* One of spec.devices.constraints: all devices of the requests have the same value, or each has
+ * another one. */
+struct DeviceConstraint {
+	std::vector<std::string> requests; /* empty: all */
+	std::string attribute;             /* DOMAIN/ID */
+	bool is_distinct = false;
+	bool operator==(const DeviceConstraint &) const = default;
+};
+
+/* One of spec.devices.config. */
+struct ClaimConfig {
+	std::vector<std::string> requests; /* empty: all */
+	std::string parameters;            /* JSON: {"opaque": {...}} */
+	bool operator==(const ClaimConfig &) const = default;
+};
+
+/* One of status.allocation.devices.results. */
+struct DeviceResult {
+	std::string request;
+	DeviceId device;
+	bool operator==(const DeviceResult &) const = default;
+};
+
+struct Allocation {
+	std::vector<DeviceResult> results;
+	bool operator==(const Allocation &) const = default;
+};
+
+struct ResourceClaim {
+	ResourceClaimId id;
+	std::string uid, resource_version;
+	std::string owner_uid; /* of the controller: the pod, for a claim made of a template */
+	bool deleting = false;
+	/* metadata.finalizers has resource.kubernetes.io/delete-protection */
+	bool is_protected = false;
+	std::vector<DeviceRequest> requests;
+	std::vector<DeviceConstraint> constraints;
+	std::vector<ClaimConfig> configs;
+	std::optional<Allocation> allocation;
+	std::vector<std::string> reserved_for; /* uids of pods */
+	/* Field of the API that cannot be honoured; empty: none. */
+	std::string unsupported;
+	bool operator==(const ResourceClaim &) const = default;
+};
+
+} // namespace slurmkube::core
+
+#endif

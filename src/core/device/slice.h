@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * slice.h - devices as drivers publish them (ResourceSlice), and the classes that select among them
+ * (DeviceClass); resource.k8s.io/v1.
+ *
+ * Observed facts only, as plain values. Texts of opaque parameters are JSON.
+ */
+#ifndef SLURMKUBE_CORE_DEVICE_SLICE_H
+#define SLURMKUBE_CORE_DEVICE_SLICE_H
+
+#include "src/core/cel/device.h"
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace slurmkube::core
+{
+
+/* A pool belongs to one driver; its name is unique only there. */
+struct PoolId {
+	std::string driver, name;
+	auto operator<=>(const PoolId &) const = default;
+};
+
+/* Names of devices are unique within their pool. */
+struct DeviceId {
+	PoolId pool;
+	std::string name;
+	auto operator<=>(const DeviceId &) const = default;
+};
+
+struct DeviceTaint {
+	std::string key, value, effect;
+	auto operator<=>(const DeviceTaint &) const = default;
+};
+
+struct SliceDevice {
+	std::string name;
+	cel::Device properties; /* what selectors see */
+	std::vector<DeviceTaint> taints;
+	/* Why Slurm cannot give this device to a job, with the field of the API: "consumesCounters"
+	 * and the like; empty: it can. */
+	std::string unsupported;
+};
+
+struct ResourceSlice {
+	std::string name, uid;
+	PoolId pool;
+	std::int64_t generation = 0;  /* of the pool; older slices of it do not count */
+	std::int64_t slice_count = 0; /* number of slices of that generation */
+	std::string node;             /* spec.nodeName; empty: the devices are not on one node */
+	/* Why none of its devices can be given to a job; empty: nothing is against it. */
+	std::string unsupported;
+	std::vector<SliceDevice> devices;
+};
+
+struct DeviceClass {
+	std::string name, uid;
+	std::vector<std::string> selectors; /* CEL; a device must match all */
+	std::vector<std::string> configs;   /* {"opaque": {...}}, to be copied into allocations */
+	std::string extended_resource;      /* spec.extendedResourceName; empty: none */
+};
+
+} // namespace slurmkube::core
+
+#endif
