@@ -44,7 +44,11 @@ libcore_la_SOURCES = \
 	%D%/cel/utf8.h \
 	%D%/cel/value.cc \
 	%D%/cel/value.h \
+	%D%/device/frozen_list.cc \
+	%D%/device/inventory.cc \
 	%D%/device/inventory.h \
+	%D%/device/list_maker.cc \
+	%D%/device/list_maker.h \
 	%D%/device/resource_claim.h \
 	%D%/device/rule.h \
 	%D%/device/slice.h \
@@ -77,6 +81,8 @@ libcore_la_SOURCES = \
 	%D%/model/backoff.cc \
 	%D%/model/backoff.h \
 	%D%/model/scheduling_constraints.h \
+	%D%/model/gres_type.cc \
+	%D%/model/gres_type.h \
 	%D%/model/host_list.cc \
 	%D%/model/host_list.h \
 	%D%/model/eviction.cc \

@@ -371,3 +371,8 @@ check_PROGRAMS += testsuite/unit/test_cel_regex
 TESTS += testsuite/unit/test_cel_regex
 testsuite_unit_test_cel_regex_SOURCES = %D%/test_cel_regex.cc
 testsuite_unit_test_cel_regex_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_inventory
+TESTS += testsuite/unit/test_inventory
+testsuite_unit_test_inventory_SOURCES = %D%/test_inventory.cc
+testsuite_unit_test_inventory_LDADD = libcheck.la libcore.la libbase.la

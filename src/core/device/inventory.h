@@ -3,8 +3,8 @@
  * inventory.h - the devices of each node, by the slices that drivers publish.
  *
  * Pure. The rules are those of kube-scheduler 1.37's pool gathering
- * (k8s.io/dynamic-resource-allocation/structured): only the highest generation of a pool counts, and
- * only if all its slices are there; a pool with two devices of one name is invalid.
+ * (k8s.io/dynamic-resource-allocation/structured): only the highest generation of a pool counts,
+ * and only if all its slices are there; a pool with two devices of one name is invalid.
  */
 #ifndef SLURMKUBE_CORE_DEVICE_INVENTORY_H
 #define SLURMKUBE_CORE_DEVICE_INVENTORY_H
@@ -32,8 +32,9 @@ struct ListedDevice {
 struct DeviceList {
 	std::vector<ListedDevice> devices;
 	/* Why the list cannot be made at present: a pool is incomplete or invalid, or a device
-	 * cannot be given to jobs; empty: it is complete. */
+	 * cannot be given to jobs; empty: it is complete. Then there are no devices here. */
 	std::string trouble;
+	bool operator==(const DeviceList &) const = default;
 };
 
 class Inventory
@@ -47,14 +48,30 @@ class Inventory
 	[[nodiscard]] bool is_listed() const { return is_listed_; }
 
 	[[nodiscard]] DeviceList on_node(const std::string &node, const DeviceRule &rule) const;
+	/* One list for each rule. Two rules for one GRES with devices on the same node are trouble,
+	 * because Slurm counts their indices together. */
+	[[nodiscard]] std::vector<DeviceList> lists_on(
+		const std::string &node, const DeviceRules &rules) const;
 	/* nullptr: no complete pool has such a device now. Valid until the next change. */
 	[[nodiscard]] const SliceDevice *find(const DeviceId &id) const;
 	/* Nodes on which the driver has published devices. */
 	[[nodiscard]] std::set<std::string> nodes_of(const std::string &driver) const;
 
       private:
-	std::map<std::string, ResourceSlice> slices_; /* by name */
-	std::map<std::string, std::set<std::string>> by_node_;
+	/* The slices of a pool that count. */
+	struct Pool {
+		std::vector<const ResourceSlice *> slices;
+		std::string trouble; /* incomplete or invalid; empty: its devices can be used */
+	};
+	[[nodiscard]] Pool pool(const PoolId &id) const;
+	[[nodiscard]] std::set<PoolId> pools_on(
+		const std::string &node, const std::string &driver) const;
+	[[nodiscard]] std::set<std::string> nodes_of_pool(const PoolId &id) const;
+	void drop(const ResourceSlice &slice);
+
+	std::map<std::string, ResourceSlice> slices_;                  /* by name */
+	std::map<PoolId, std::set<std::string>> by_pool_;              /* names of slices */
+	std::map<std::string, std::map<PoolId, std::size_t>> by_node_; /* number of slices */
 	bool is_listed_ = false;
 };
 
@@ -62,9 +79,11 @@ class Inventory
 std::string gres_of_list(const DeviceRule &rule, const DeviceList &list);
 
 /*
- * The list as it is kept in the record's `extra` of a Slurm node, so that indices of running jobs
- * keep their meaning when a pool changes: "slurm-kube:gpu=gpu-0,gpu-1 nic=POOL/nic-0". A device is
- * named alone if its pool has the name of the node. Other text in `extra` is the site's.
+ * The lists as they are kept in the record's `extra` of a Slurm node, so that indices of running
+ * jobs keep their meaning when a pool changes. They are one word:
+ * "slurm-kube:gpu@gpu.example.com=gpu-0,gpu-1;nic@dra.net=POOL/nic-0". A device is named alone if
+ * its pool has the name of the node. Other words of `extra` are the site's, and stay. Instead of a
+ * list with trouble the list that `extra` has stays.
  */
 std::string frozen_text(const std::string &extra, const DeviceRules &rules,
 	const std::vector<DeviceList> &lists, const std::string &node);

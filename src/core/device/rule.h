@@ -29,6 +29,14 @@ struct DeviceRule {
 	/* Attribute whose value is the type of the GRES, DOMAIN/ID or ID; empty: no type. */
 	std::string type_attribute;
 	DeviceOrder order = DeviceOrder::number;
+
+	bool operator==(const DeviceRule &other) const
+	{
+		const bool is_same_filter = only.has_value() == other.only.has_value() &&
+			(!only || only->text() == other.only->text());
+		return is_same_filter && driver == other.driver && gres == other.gres &&
+			type_attribute == other.type_attribute && order == other.order;
+	}
 };
 
 /* At most one rule for each driver and GRES. */

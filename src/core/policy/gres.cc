@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/policy/gres.h"
 
+#include "src/core/model/gres_type.h"
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -25,27 +27,13 @@ std::optional<std::string> rest_of(const std::string &resource, const GresRule &
 	return resource.substr(start.size());
 }
 
-/* Slurm compares types by case, so all are in lower case. Characters other than letters, digits,
- * '-', '_' and '.' become '_', because they would end the word. */
-std::string as_type(const std::string &text)
-{
-	std::string out;
-	for (const char c : text) {
-		const int byte = static_cast<unsigned char>(c);
-		out += std::isalnum(byte) || c == '-' || c == '_' || c == '.'
-			? static_cast<char>(std::tolower(byte))
-			: '_';
-	}
-	return out;
-}
-
 std::string fixed_type(const std::string &resource, const GresRule &rule)
 {
 	std::string type = rule.type;
 	const auto star = type.find('*');
 	if (star != std::string::npos)
 		type.replace(star, 1, rest_of(resource, rule).value_or(""));
-	return as_type(type);
+	return as_gres_type(type);
 }
 
 std::string with_type(const std::string &name, const std::string &type)
@@ -111,7 +99,7 @@ std::string gres_of_node(const KubeNode &node, const GresTable &table)
 			continue;
 		const auto label = node.labels.find(rule->type_label);
 		const std::string type = label == node.labels.end() ? fixed_type(resource, *rule)
-								    : as_type(label->second);
+								    : as_gres_type(label->second);
 		counts[with_type(rule->name, type)] += amount;
 	}
 	return text_of(counts);
