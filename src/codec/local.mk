@@ -44,6 +44,8 @@ libcodec_la_SOURCES = \
 	%D%/protobuf.h \
 	%D%/proto_schema.cc \
 	%D%/proto_schema.h \
+	%D%/resource_slice.cc \
+	%D%/resource_slice.h \
 	%D%/time.cc \
 	%D%/time.h \
 	%D%/view.h \

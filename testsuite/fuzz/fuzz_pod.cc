@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_pod.cc - one pod, node, namespace, claim, volume or storage class, and the job, node line,
- * user or next step of the claim that follows from it.
+ * fuzz_pod.cc - one pod, node, namespace, claim, volume, storage class, resource slice or device
+ * class, and the job, node line, user, next step of the claim or list of devices that follows from
+ * it.
  */
 #include "src/codec/amounts.h"
 #include "src/codec/claim.h"
@@ -10,6 +11,8 @@
 #include "src/codec/namespace.h"
 #include "src/codec/node.h"
 #include "src/codec/pod.h"
+#include "src/codec/resource_slice.h"
+#include "src/core/device/inventory.h"
 #include "src/core/model/amounts.h"
 #include "src/core/reconcile/node_sync.h"
 #include "src/core/translate/translate.h"
@@ -138,6 +141,33 @@ void check_storage(json_object *object)
 	}
 }
 
+/* The list in Slurm's record is one word, and says the same devices in the same order. */
+void check_devices(json_object *object)
+{
+	const auto device_class = codec::device_class_from_json(object);
+	const auto slice = codec::resource_slice_from_json(object);
+	MUST(says_why(device_class) && says_why(slice));
+	if (!slice)
+		return;
+	core::DeviceRule rule;
+	rule.driver = slice->pool.driver;
+	rule.type_attribute = "type";
+	core::Inventory inventory;
+	(void)inventory.seen(*slice);
+	(void)inventory.listed({slice->uid});
+	const core::DeviceList list = inventory.on_node(slice->node, rule);
+	MUST(list.trouble.empty() || list.devices.empty());
+	const std::string gres = core::gres_of_list(rule, list);
+	MUST(core::gres_count(core::gres_from_text(gres),
+		     {.name = "gpu", .type = "", .count = 0, .indices = ""}) ==
+		list.devices.size());
+	const std::string extra = core::frozen_text("a", {rule}, {list}, slice->node);
+	const auto frozen = core::frozen_devices(extra, rule, slice->node);
+	MUST(frozen.size() == list.devices.size());
+	for (std::size_t i = 0; i < frozen.size(); i++)
+		MUST(frozen[i] == list.devices[i].id);
+}
+
 } // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)
@@ -159,5 +189,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)
 	if (name_space)
 		check_namespace(*name_space);
 	check_storage(object->get());
+	check_devices(object->get());
 	return 0;
 }

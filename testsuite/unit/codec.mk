@@ -43,3 +43,7 @@ check_PROGRAMS += testsuite/unit/test_wire
 TESTS += testsuite/unit/test_wire
 testsuite_unit_test_wire_SOURCES = %D%/test_wire.cc
 testsuite_unit_test_wire_LDADD = libcheck.la libcodec.la libcore.la libbase.la
+check_PROGRAMS += testsuite/unit/test_resource_slice
+TESTS += testsuite/unit/test_resource_slice
+testsuite_unit_test_resource_slice_SOURCES = %D%/test_resource_slice.cc
+testsuite_unit_test_resource_slice_LDADD = libcheck.la libcodec.la libcore.la libbase.la
