@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/agent/config.h"
 
+#include "src/agent/config_devices.h"
 #include "src/agent/config_gres.h"
 #include "src/agent/config_identity.h"
 #include "src/agent/config_metrics.h"
@@ -240,6 +241,7 @@ constexpr Key<Config> k_keys[] = {
 		}},
 	{"nodes", read_nodes},
 	{"gres", read_gres},
+	{"devices", read_devices},
 	{"identity", read_identity},
 	{"priority_classes", read_priority_classes},
 	{"limits",
@@ -284,6 +286,8 @@ std::vector<std::string> config_keys()
 		names.push_back("identity." + name);
 	for (const std::string &key : gres_keys())
 		names.push_back("gres." + key);
+	for (const std::string &key : devices_keys())
+		names.push_back("devices." + key);
 	list_keys(k_limits_keys, "limits.", names);
 	for (const std::string &key : metrics_keys())
 		names.push_back("metrics." + key);

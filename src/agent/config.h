@@ -11,6 +11,7 @@
 #define SLURMKUBE_AGENT_CONFIG_H
 
 #include "src/agent/log_sinks.h"
+#include "src/core/device/rule.h"
 #include "src/core/model/names.h"
 #include "src/core/model/node.h"
 #include "src/core/model/node_names.h"
@@ -111,6 +112,7 @@ struct Config {
 	LimitsConfig limits;
 	MetricsConfig metrics;
 	core::GresTable gres = core::default_gres_table(); /* the first matching rule applies */
+	core::DeviceRules devices;                         /* none: no device is looked at */
 	std::uint32_t default_time_limit_minutes = 0;      /* 0: the partition's default */
 	LogLevel log_level = LogLevel::info;
 	LogFormat log_format = LogFormat::automatic;

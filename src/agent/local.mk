@@ -19,6 +19,8 @@ libagent_la_SOURCES = \
 	%D%/checks_slurm.cc \
 	%D%/config.cc \
 	%D%/config.h \
+	%D%/config_devices.cc \
+	%D%/config_devices.h \
 	%D%/config_gres.cc \
 	%D%/config_gres.h \
 	%D%/config_identity.cc \

@@ -72,6 +72,13 @@ nodes:
   tolerated_taints: [example.com/gpu, other]
   drain_conditions: [GpuLost]
   report_drains: true
+devices:
+  - driver: gpu.example.com
+    gres: accel
+    only: device.attributes['gpu.example.com'].type == 'gpu'
+    type_attribute: example.com/model
+    order: name
+  - driver: nic.example.com
 identity:
   min_uid: 500
   rules:
@@ -136,6 +143,14 @@ void every_key_is_read()
 		.names = {"alpha-"},
 		.drain_conditions = {"GpuLost"},
 		.report_drains = true};
+	wanted.devices.resize(2);
+	wanted.devices[0].driver = "gpu.example.com";
+	wanted.devices[0].gres = "accel";
+	wanted.devices[0].only =
+		*core::cel::compile("device.attributes['gpu.example.com'].type == 'gpu'");
+	wanted.devices[0].type_attribute = "example.com/model";
+	wanted.devices[0].order = core::DeviceOrder::name;
+	wanted.devices[1].driver = "nic.example.com";
 	using Op = core::LabelRequirement::Op;
 	core::NamespaceRule physics{.name_space = "physics",
 		.user_id = 4000001,
@@ -182,7 +197,7 @@ void unknown_keys_name_line_and_choices()
 	CHECK_EQUAL(error_of("cluster: a\nclutser: b\n"),
 		"f:2: 'clutser' is not a key here; known are cluster, scheduler_name, "
 		"scheduler_aliases, kubeconfig, slurm, partition, plugin_socket, "
-		"control_socket, nodes, gres, identity, priority_classes, limits, "
+		"control_socket, nodes, gres, devices, identity, priority_classes, limits, "
 		"metrics, default_time_limit_minutes, log_level, log_format, audit_log");
 	CHECK_EQUAL(error_of("slurm:\n  worker: 1\n"),
 		"f:2: slurm: 'worker' is not a key here; known are conf, workers");
@@ -291,6 +306,44 @@ void wrong_values_are_refused()
 		CHECK_EQUAL(error_of(row.text), row.error);
 	CHECK(error_of("plugin_socket: /" + std::string(200, 'x'))
 			.find("longer than a socket's path") != std::string::npos);
+}
+
+void rules_for_devices_are_checked()
+{
+	const struct {
+		const char *rules, *error;
+	} rows[] = {
+		{"gpu", "f:1: devices: must be a list of rules (- driver: ...)"},
+		{"[{gres: gpu}]", "f:1: devices[0]: a rule needs a driver"},
+		{"[{driver: a/b}]",
+			"f:1: devices[0].driver: 'a/b' is not the name of a driver, as in "
+			"gpu.nvidia.com"},
+		{"[{driver: d, gres: 'a:b'}]",
+			"f:1: devices[0].gres: 'a:b' is not a word of letters, digits, '-', '.' "
+			"and '_'"},
+		{"[{driver: d, type_attribute: a/b/c}]",
+			"f:1: devices[0].type_attribute: 'a/b/c' is not an attribute: write ID, or "
+			"DOMAIN/ID"},
+		{"[{driver: d, type_attribute: /c}]",
+			"f:1: devices[0].type_attribute: '/c' is not an attribute: write ID, or "
+			"DOMAIN/ID"},
+		{"[{driver: d, order: minor}]",
+			"f:1: devices[0].order: 'minor' is not one of number, name"},
+		{"[{driver: d, index: 1}]",
+			"f:1: devices[0]: 'index' is not a key here; known are driver, gres, only, "
+			"type_attribute, order"},
+		{"[{driver: d}, {driver: e}, {driver: d}]",
+			"f:1: devices[2]: driver 'd' has a rule for GRES 'gpu' already: join the "
+			"two with || in 'only', or name another GRES"},
+		{"[{driver: d}, {driver: d, gres: mig}]", ""},
+		{"[{driver: d, only: 'device.driver == 3'}]", "f:1: devices[0].only: "},
+		{"[{driver: d, only: 'device.driver =='}]", "f:1: devices[0].only: "},
+	};
+	for (const auto &row : rows) {
+		const std::string error = error_of(std::string("devices: ") + row.rules);
+		CHECK_EQUAL(error.substr(0, std::string(row.error).size()), row.error);
+		CHECK(error.empty() == std::string(row.error).empty());
+	}
 }
 
 void identity_rules_are_checked()
@@ -508,6 +561,8 @@ void the_example_shows_every_key_and_its_default()
 	CHECK_EQUAL(all.config.gres.size(), 3U);
 	CHECK_EQUAL(all.config.gres[2].type_label, "example.com/fpga.model");
 	all.config.gres = core::default_gres_table();
+	CHECK_EQUAL(all.config.devices.size(), 1U);
+	all.config.devices.clear();
 	CHECK_EQUAL(all.config.nodes.features.size(), 1U);
 	all.config.nodes.features.clear();
 	all.config.kubeconfig.clear();
@@ -571,6 +626,7 @@ int main()
 			TEST(unknown_keys_name_line_and_choices),
 			TEST(repeated_keys_are_refused),
 			TEST(wrong_values_are_refused),
+			TEST(rules_for_devices_are_checked),
 			TEST(identity_rules_are_checked),
 			TEST(the_former_key_is_told_its_new_name),
 			TEST(group_may_stand_before_user),
