@@ -37,6 +37,8 @@ class Fields
 			out = static_cast<T>(value);
 	}
 
+	[[nodiscard]] bool has(const char *key) const { return get(object_, key) != nullptr; }
+
 	/* must(true): from here on every key is required. must(false): keys are optional. */
 	void must(bool required) { need_ = required ? Need::required : Need::optional; }
 	void fail(const std::string &what);

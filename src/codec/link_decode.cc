@@ -155,6 +155,10 @@ core::SlurmNode read_node(Fields &fields)
 	fields.read("cpus", node.cpus);
 	fields.read("memory", node.memory_mib);
 	fields.read("gres", node.gres);
+	std::string extra;
+	fields.read("extra", extra);
+	if (fields.has("extra"))
+		node.extra = extra;
 	return node;
 }
 

@@ -113,6 +113,8 @@ void write(json_object *o, const core::SlurmNode &node)
 	put(o, "cpus", node.cpus);
 	put(o, "memory", node.memory_mib);
 	put(o, "gres", node.gres);
+	if (node.extra)
+		put(o, "extra", *node.extra);
 }
 
 void write(json_object *o, const core::PluginStats &stats)

@@ -75,6 +75,9 @@ struct SlurmNode {
 	std::uint32_t cpus = 0;
 	std::uint64_t memory_mib = 0;
 	std::string gres; /* as configured */
+	/* nullopt: the plugin does not say it, because it is older than the agent, or because the
+	 * text is too long */
+	std::optional<std::string> extra = {};
 	bool operator==(const SlurmNode &) const = default;
 };
 

@@ -210,6 +210,7 @@ struct kube_node_glance {
 
 struct kube_node_facts {
 	const char *name, *reason, *features, *address, *gres;
+	const char *extra; /* NULL: too long to be sent */
 	enum kube_node_base base;
 	bool drain, not_responding, completing, dynamic;
 	uint32_t cpus;

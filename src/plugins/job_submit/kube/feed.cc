@@ -10,7 +10,7 @@ namespace slurmkube::plugin
 namespace
 {
 
-constexpr std::size_t k_keys_of_a_job = 420, k_keys_of_a_node = 220, k_keys_of_a_share = 80,
+constexpr std::size_t k_keys_of_a_job = 420, k_keys_of_a_node = 232, k_keys_of_a_share = 80,
 		      k_keys_of_gres = 60, k_gone = 50, k_stats = 500;
 
 std::size_t size_of(const core::SlurmJob &job)
@@ -67,7 +67,8 @@ std::size_t line_size(const codec::LinkMessage &message)
 		return size_of(*job);
 	if (const auto *node = std::get_if<core::SlurmNode>(&message))
 		return k_keys_of_a_node + node->name.size() + node->reason.size() +
-			node->features.size() + node->gres.size();
+			node->features.size() + node->gres.size() +
+			(node->extra ? node->extra->size() : 0);
 	return std::holds_alternative<core::PluginStats>(message) ? k_stats : k_gone;
 }
 

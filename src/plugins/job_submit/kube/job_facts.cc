@@ -111,6 +111,8 @@ std::optional<core::SlurmNode> copy_node(std::uint32_t index)
 	node.cpus = facts.cpus;
 	node.memory_mib = facts.memory_mib;
 	node.gres = facts.gres;
+	if (facts.extra)
+		node.extra = facts.extra;
 	return node;
 }
 

@@ -109,6 +109,15 @@ static inline uint64_t kube_mix_text(uint64_t hash, const char *text)
 	return hash;
 }
 
+/* NULL: too long to be sent to agents, because operators may write any text there. */
+static inline const char *kube_extra_of(const node_record_t *node)
+{
+	const size_t most = 64 * 1024;
+	const char *extra = node->extra ? node->extra : "";
+
+	return strnlen(extra, most) < most ? extra : NULL;
+}
+
 #define KUBE_HASH_START 0xcbf29ce484222325ULL
 
 #endif

@@ -173,11 +173,11 @@ static uint64_t fingerprint(const node_record_t *node)
 	uint64_t hash = KUBE_HASH_START;
 
 	hash = kube_mix(hash, node->node_state);
-	hash = kube_mix(hash, node->cpus);
-	hash = kube_mix(hash, node->real_memory);
+	hash = kube_mix(kube_mix(hash, node->cpus), node->real_memory);
 	hash = kube_mix_text(hash, node->reason);
 	hash = kube_mix_text(hash, features_of(node));
 	hash = kube_mix_text(hash, node->comm_name);
+	hash = kube_mix_text(hash, kube_extra_of(node));
 	return kube_mix_text(hash, gres_of(node));
 }
 
@@ -229,6 +229,7 @@ bool kube_seam_node_facts(uint32_t index, struct kube_node_facts *out)
 	out->features = features_of(node);
 	out->address = node->comm_name ? node->comm_name : "";
 	out->gres = gres_of(node);
+	out->extra = kube_extra_of(node);
 	out->cpus = node->cpus;
 	out->memory_mib = node->real_memory;
 	return true;
@@ -322,8 +323,7 @@ bool kube_seam_gres_facts(const char *name, struct kube_gres_facts *out)
 	xfree(copy);
 	if (!node || !node->config_ptr || !node->gres_list)
 		return false;
-	memset(out, 0, sizeof(*out));
-	out->cpus = node->config_ptr->cpus;
+	*out = (struct kube_gres_facts){.cpus = node->config_ptr->cpus};
 	out->shares = slurm_conf.gres_plugins &&
 		(strstr(slurm_conf.gres_plugins, "mps") ||
 			strstr(slurm_conf.gres_plugins, "shard"));
