@@ -283,6 +283,10 @@ void Executor::carry_out(const core::NodeAction &action)
 				   slurm_.set_node_state(
 					   a, answered("node state changed in Slurm", a.name));
 			   },
+			   [&](const core::SetNodeExtra &a) {
+				   slurm_.set_node_extra(
+					   a, answered("devices noted in Slurm's record", a.name));
+			   },
 			   [&](const core::ReportDrain &a) { report_drain(a); },
 		   },
 		action);

@@ -135,4 +135,9 @@ void Controller::set_node_state(const core::SetNodeState &change, Done done)
 		names_.in_slurm(change.name), change.change, change.reason, std::move(done));
 }
 
+void Controller::set_node_extra(const core::SetNodeExtra &change, Done done)
+{
+	calls_.node_set_extra(names_.in_slurm(change.name), change.extra, std::move(done));
+}
+
 } // namespace slurmkube::agent

@@ -61,6 +61,7 @@ class Controller final : public SlurmSide
 	void create_node(const core::NodeSpec &spec, core::Family family, Done done) override;
 	void delete_node(const std::string &name, Done done) override;
 	void set_node_state(const core::SetNodeState &change, Done done) override;
+	void set_node_extra(const core::SetNodeExtra &change, Done done) override;
 
       private:
 	slurm::Calls &calls_;

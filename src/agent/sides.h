@@ -81,6 +81,7 @@ class SlurmSide
 	virtual void create_node(const core::NodeSpec &spec, core::Family family, Done done) = 0;
 	virtual void delete_node(const std::string &name, Done done) = 0;
 	virtual void set_node_state(const core::SetNodeState &change, Done done) = 0;
+	virtual void set_node_extra(const core::SetNodeExtra &change, Done done) = 0;
 };
 
 } // namespace slurmkube::agent

@@ -66,6 +66,8 @@ libcore_la_SOURCES = \
 	%D%/gang/shape.h \
 	%D%/inspect/census.cc \
 	%D%/inspect/census.h \
+	%D%/inspect/device_rows.cc \
+	%D%/inspect/device_rows.h \
 	%D%/inspect/selection.cc \
 	%D%/inspect/selection.h \
 	%D%/inspect/sight.cc \
@@ -87,6 +89,8 @@ libcore_la_SOURCES = \
 	%D%/model/host_list.h \
 	%D%/model/eviction.cc \
 	%D%/model/eviction.h \
+	%D%/model/index_list.cc \
+	%D%/model/index_list.h \
 	%D%/model/job.h \
 	%D%/model/job_options.h \
 	%D%/model/label_selector.cc \
@@ -155,6 +159,9 @@ libcore_la_SOURCES = \
 	%D%/policy/priority_classes.h \
 	%D%/reconcile/drain_report.cc \
 	%D%/reconcile/drain_report.h \
+	%D%/reconcile/node_devices.cc \
+	%D%/reconcile/node_devices.h \
+	%D%/reconcile/node_spec.cc \
 	%D%/reconcile/node_sync.cc \
 	%D%/reconcile/node_sync.h \
 	%D%/reconcile/action.h \
@@ -196,6 +203,8 @@ libcore_la_SOURCES = \
 	%D%/world/claims.cc \
 	%D%/world/cluster_jobs.cc \
 	%D%/world/cluster_jobs.h \
+	%D%/world/device_store.cc \
+	%D%/world/device_store.h \
 	%D%/world/event_queue.cc \
 	%D%/world/event_queue.h \
 	%D%/world/clocks.cc \

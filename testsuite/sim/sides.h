@@ -100,6 +100,8 @@ class ModelSlurm final : public agent::SlurmSide
 		const core::NodeSpec &spec, core::Family family, agent::Done done) override;
 	void delete_node(const std::string &name, agent::Done done) override;
 	void set_node_state(const core::SetNodeState &change, agent::Done done) override;
+	/* there are no rules for devices */
+	void set_node_extra(const core::SetNodeExtra &, agent::Done) override {}
 
       private:
 	void end_job(core::JobId job, std::optional<std::uint32_t> wait_status, bool for_absence,

@@ -376,3 +376,8 @@ check_PROGRAMS += testsuite/unit/test_inventory
 TESTS += testsuite/unit/test_inventory
 testsuite_unit_test_inventory_SOURCES = %D%/test_inventory.cc
 testsuite_unit_test_inventory_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_world_devices
+TESTS += testsuite/unit/test_world_devices
+testsuite_unit_test_world_devices_SOURCES = %D%/test_world_devices.cc
+testsuite_unit_test_world_devices_LDADD = libcheck.la libcore.la libbase.la

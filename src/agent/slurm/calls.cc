@@ -160,6 +160,13 @@ void Calls::node_set_state(
 		std::move(done));
 }
 
+void Calls::node_set_extra(std::string name, std::string extra, Done<Ok> done)
+{
+	run<Ok>([name = std::move(name),
+			extra = std::move(extra)] { return set_node_extra(name, extra); },
+		std::move(done));
+}
+
 void Calls::node_delete(std::string name, Done<Ok> done)
 {
 	run<Ok>([name = std::move(name)] { return delete_node(name); }, std::move(done));

@@ -118,6 +118,8 @@ class Calls
 	 * changed. */
 	void node_set_state(
 		std::string name, core::NodeStateChange change, std::string reason, Done<Ok> done);
+	/* Replaces the whole text. */
+	void node_set_extra(std::string name, std::string extra, Done<Ok> done);
 	/* conflict: the node has jobs, or is not a dynamic node. */
 	void node_delete(std::string name, Done<Ok> done);
 

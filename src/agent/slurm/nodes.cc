@@ -156,6 +156,16 @@ Status set_node_state(
 	return answer(slurm_update_node(&message));
 }
 
+Status set_node_extra(const std::string &name, const std::string &extra)
+{
+	std::string name_text = name, extra_text = extra;
+	update_node_msg_t message;
+	slurm_init_update_node_msg(&message);
+	message.node_names = name_text.data();
+	message.extra = extra_text.data();
+	return answer(slurm_update_node(&message));
+}
+
 Status delete_node(const std::string &name)
 {
 	std::string name_text = name;

@@ -13,6 +13,7 @@ namespace slurmkube::slurm
 Status create_node(const core::NodeSpec &spec, core::Family family);
 Status set_node_state(
 	const std::string &name, core::NodeStateChange change, const std::string &reason);
+Status set_node_extra(const std::string &name, const std::string &extra);
 Status delete_node(const std::string &name);
 
 } // namespace slurmkube::slurm

@@ -146,6 +146,31 @@ std::vector<Gres> gres_from_text(const std::string &list)
 	return out;
 }
 
+std::string without_places(const std::string &list)
+{
+	std::string out;
+	bool inside = false;
+	for (const char c : list) {
+		inside = c == '(' || (inside && c != ')');
+		if (!inside && c != ')')
+			out += c;
+	}
+	return out;
+}
+
+std::string gres_without(const std::string &list, const std::set<std::string> &names)
+{
+	std::string out;
+	for (std::size_t at = 0; at < list.size();) {
+		const std::size_t end = std::min(list.find(',', at), list.size());
+		const std::string item = list.substr(at, end - at);
+		if (!names.contains(item.substr(0, item.find(':'))))
+			out += (out.empty() ? "" : ",") + item;
+		at = end + 1;
+	}
+	return out;
+}
+
 std::uint64_t gres_count(const std::vector<Gres> &list, const Gres &wanted)
 {
 	std::uint64_t sum = 0;

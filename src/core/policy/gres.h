@@ -15,6 +15,9 @@
 #include "src/core/model/node.h"
 #include "src/core/model/pod.h"
 
+#include <set>
+#include <string>
+
 namespace slurmkube::core
 {
 
@@ -43,6 +46,12 @@ std::string gres_of_node(const KubeNode &node, const GresTable &table);
 
 /* The first rule for the resource; nullptr: none. */
 const GresRule *gres_rule(const std::string &resource, const GresTable &table);
+
+/* The list without where the devices are, as in "gpu:2(S:0)"; Slurm appends that. */
+std::string without_places(const std::string &list);
+
+/* The items of the list whose names are not among these. */
+std::string gres_without(const std::string &list, const std::set<std::string> &names);
 
 /* Whether a list in the syntax of slurm.conf ("gpu:a100:4,fpga:1") contains this name. */
 bool lists_gres(const std::string &list, const std::string &name);

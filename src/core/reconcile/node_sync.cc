@@ -16,9 +16,6 @@ namespace slurmkube::core
 namespace
 {
 
-constexpr std::int64_t k_cpus_most = UINT32_MAX;
-constexpr char k_sink_address[] = "127.0.0.1";
-
 /* Taints that must not drain a node: three by which Kubernetes repeats what the Ready condition
  * and spec.unschedulable say, and the one that keeps other schedulers off managed nodes
  * (doc/admin.md). */
@@ -159,36 +156,6 @@ std::optional<NodeAction> state_change(const SlurmNode &node, const Wanted &want
 	return std::nullopt;
 }
 
-/* The characters that we accept in node names, in IP addresses, and in lists of features or GRES.
- * Slurm could read any other character as the start of another key or of a list. */
-constexpr std::string_view k_name_characters =
-	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
-constexpr std::string_view k_address_characters = "abcdefABCDEF0123456789.:";
-constexpr std::string_view k_list_characters =
-	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/:,=()";
-
-bool consists_of(std::string_view text, std::string_view characters)
-{
-	return text.find_first_not_of(characters) == std::string_view::npos;
-}
-
-Status check_words(const NodeSpec &spec)
-{
-	if (spec.name.empty() || !consists_of(spec.name, k_name_characters))
-		return Error{Errc::invalid,
-			"node name '" + spec.name + "' cannot be written into a node line"};
-	if (spec.address.empty() || !consists_of(spec.address, k_address_characters))
-		return Error{Errc::invalid,
-			"node " + spec.name + ": address '" + spec.address +
-				"' is not an IP address"};
-	if (!consists_of(spec.features, k_list_characters) ||
-		!consists_of(spec.gres, k_list_characters))
-		return Error{Errc::invalid,
-			"node " + spec.name +
-				": features or GRES have characters that Slurm would misread"};
-	return Ok{};
-}
-
 } // namespace
 
 std::vector<std::string> ignored_taints(const NodePolicy &policy)
@@ -208,62 +175,6 @@ bool is_managed(const KubeNode &node, const NodePolicy &policy)
 bool has_dynamic_nodes(const PluginHello &plugin)
 {
 	return KUBE_SLURM_HAS_DYNAMIC_NODES(plugin.slurm_version_number);
-}
-
-/* Slurm appends to a GRES where its devices are, as in "gpu:2(S:0)"; that part is ignored. */
-bool differs(const NodeSpec &spec, const SlurmNode &node)
-{
-	std::string gres;
-	bool inside = false;
-	for (const char c : node.gres) {
-		inside = c == '(' || (inside && c != ')');
-		if (!inside && c != ')')
-			gres += c;
-	}
-	return spec.cpus != node.cpus || spec.memory_mib != node.memory_mib || spec.gres != gres;
-}
-
-NodeSpec node_spec(const KubeNode &node, const NodePolicy &policy, const PluginHello &plugin)
-{
-	NodeSpec spec;
-	spec.name = node.name;
-	const bool emulated = plugin.family == Family::emulated;
-	/* In the emulated family, Slurm sends RPCs to nodes without slurmd. They must reach the
-	 * plugin's sink, which ends them at once. */
-	spec.address = emulated || node.internal_ip.empty() ? k_sink_address : node.internal_ip;
-	spec.port = emulated ? plugin.sink_port : 0;
-	const std::int64_t left =
-		node.allocatable.milli_cpu - std::int64_t{policy.reserve_cpus} * k_whole_cpu;
-	spec.cpus = static_cast<std::uint32_t>(
-		std::clamp<std::int64_t>(left / policy.cpu_unit, 1, k_cpus_most));
-	/* Otherwise Slurm takes each CPU for a socket, and select/cons_tres walks over all sockets
-	 * of all nodes for each job (doc/design/performance.md). */
-	spec.cores_per_socket = plugin.whole_sockets ? 1 : spec.cpus;
-	const auto memory = static_cast<std::uint64_t>(
-		std::max<std::int64_t>(node.allocatable.memory_bytes >> 20, 0));
-	spec.memory_mib = std::max<std::uint64_t>(
-		memory > policy.reserve_memory_mib ? memory - policy.reserve_memory_mib : 0, 1);
-	spec.gres = gres_of_node(node, policy.gres);
-	spec.features = features_in_slurm(node, policy.features, plugin);
-	return spec;
-}
-
-Result<std::string> node_line(const NodeSpec &spec, const std::string &state)
-{
-	if (auto checked = check_words(spec); !checked)
-		return checked.error();
-	std::string line = "NodeName=" + spec.name + " NodeAddr=" + spec.address;
-	if (spec.port > 0)
-		line += " Port=" + std::to_string(spec.port);
-	line += " CPUs=" + std::to_string(spec.cpus);
-	if (spec.cores_per_socket > 1)
-		line += " CoresPerSocket=" + std::to_string(spec.cores_per_socket);
-	line += " RealMemory=" + std::to_string(spec.memory_mib);
-	if (!spec.features.empty())
-		line += " Feature=" + spec.features;
-	if (!spec.gres.empty())
-		line += " Gres=" + spec.gres;
-	return line + " State=" + state;
 }
 
 bool is_failed_reboot(std::string_view reason)
@@ -295,16 +206,37 @@ bool may_go_down(const SlurmNode &node)
 	return down_change(node, "").has_value();
 }
 
+namespace
+{
+
+/*
+ * The list of devices belongs to the GRES that the record has, so it is written when the two agree.
+ * A list that is there may be in use: it is replaced while the node is empty.
+ */
+std::optional<NodeAction> extra_change(
+	const NodeFacts &facts, const NodeDevices &devices, const NodeSpec &wanted)
+{
+	const SlurmNode &slurm = *facts.slurm;
+	const bool is_empty = !is_busy(slurm) && !slurm.completing && !facts.holds_pods;
+	if (!devices.extra || wanted.gres != without_places(slurm.gres) ||
+		(devices.replaces_list && !is_empty))
+		return std::nullopt;
+	return SetNodeExtra{slurm.name, *devices.extra};
+}
+
+} // namespace
+
 std::optional<NodeAction> reconcile_node(const NodeFacts &facts, const NodePolicy &policy)
 {
 	if (!policy.manage)
 		return std::nullopt;
 	const bool creates = has_dynamic_nodes(*facts.plugin);
+	const NodeDevices devices = facts.devices ? *facts.devices : NodeDevices{};
 	if (!facts.slurm) {
-		const bool wanted =
-			facts.kube && creates && facts.kube->ready && !facts.kube->deleting;
-		return wanted ? std::optional<NodeAction>(
-					CreateNode{node_spec(*facts.kube, policy, *facts.plugin)})
+		const bool wanted = facts.kube && creates && facts.kube->ready &&
+			!facts.kube->deleting && devices.trouble.empty();
+		return wanted ? std::optional<NodeAction>(CreateNode{
+					node_spec(*facts.kube, policy, *facts.plugin, devices)})
 			      : std::nullopt;
 	}
 	const SlurmNode &slurm = *facts.slurm;
@@ -318,14 +250,16 @@ std::optional<NodeAction> reconcile_node(const NodeFacts &facts, const NodePolic
 	 * created again with its present size. */
 	const bool is_free = slurm.base == NodeBase::idle && !is_busy(slurm) && !facts.holds_pods &&
 		(!slurm.drain || is_ours(slurm));
-	const NodeSpec wanted = node_spec(*facts.kube, policy, *facts.plugin);
+	const NodeSpec wanted = node_spec(*facts.kube, policy, *facts.plugin, devices);
 	const bool is_other = differs(wanted, slurm) ||
 		(has_own_features(*facts.kube, policy.features) &&
 			wanted.features != slurm.features);
 	if (facts.kube->ready && creates && slurm.dynamic && facts.may_resize && is_free &&
-		is_other)
+		is_other && devices.trouble.empty())
 		return DeleteNode{slurm.name};
-	return state_change(slurm, wanted_state(facts, policy));
+	if (auto change = state_change(slurm, wanted_state(facts, policy)))
+		return change;
+	return extra_change(facts, devices, wanted);
 }
 
 } // namespace slurmkube::core

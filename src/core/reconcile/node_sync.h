@@ -15,6 +15,7 @@
 #include "src/core/model/spec.h"
 #include "src/core/policy/gres.h"
 #include "src/core/policy/label_features.h"
+#include "src/core/reconcile/node_devices.h"
 
 #include <map>
 #include <string_view>
@@ -66,6 +67,7 @@ struct NodeFacts {
 	bool is_surely_unready = false;
 	/* for how long kube has not been Ready, by our monotonic clock */
 	std::int64_t not_ready_seconds = 0;
+	const NodeDevices *devices = nullptr; /* nullptr: there are no rules for devices */
 };
 
 struct CreateNode {
@@ -79,13 +81,17 @@ struct SetNodeState {
 	NodeStateChange change = NodeStateChange::drain;
 	std::string reason; /* empty: the node keeps its reason */
 };
+/* The list of devices in the record. */
+struct SetNodeExtra {
+	std::string name, extra;
+};
 /* In Kubernetes. */
 struct ReportDrain {
 	std::string name, uid;
 	DrainCondition condition;
 	bool changes_status = false;
 };
-using NodeAction = std::variant<CreateNode, DeleteNode, SetNodeState, ReportDrain>;
+using NodeAction = std::variant<CreateNode, DeleteNode, SetNodeState, ReportDrain, SetNodeExtra>;
 
 /* Keys of taints that do not drain a node: the configured ones, and those that repeat what the
  * Ready condition and spec.unschedulable say. */
@@ -103,7 +109,8 @@ bool differs(const NodeSpec &spec, const SlurmNode &node);
 
 /* The record that the node should have in Slurm. node.allocatable must already be reduced by the
  * requests of other schedulers' pods. */
-NodeSpec node_spec(const KubeNode &node, const NodePolicy &policy, const PluginHello &plugin);
+NodeSpec node_spec(const KubeNode &node, const NodePolicy &policy, const PluginHello &plugin,
+	const NodeDevices &devices = {});
 
 /*
  * The line that defines a node, in the syntax of slurm.conf. state: "CLOUD" or "EXTERNAL" for

@@ -299,6 +299,11 @@ NodeView World::node_view() const
 		.policy = state_.settings.nodes,
 		.tolerated = state_.taints.all(),
 		.report_interval_us = state_.settings.report_interval_us,
+		.devices =
+			[this](const std::string &name, Now now) {
+				return state_.devices.on_node(name, state_.settings.devices,
+					state_.slurm_node(name), now.mono_us);
+			},
 		.as_left = [this](const KubeNode &node) { return filter_.as_left(state_, node); },
 		.holds_pods =
 			[this](const std::string &name) {

@@ -67,6 +67,44 @@ struct World::Observer {
 		world.state_.claims.classes_listed(seen.live_uids);
 		world.wake_all_claimants();
 	}
+	void operator()(DevicesUnreadable &seen) const
+	{
+		world.state_.devices.set_unreadable(std::move(seen.why));
+	}
+	void operator()(SliceSeen &seen) const
+	{
+		devices_changed(world.state_.devices.seen(std::move(seen.slice), now));
+	}
+	void operator()(SliceGone &seen) const
+	{
+		devices_changed(world.state_.devices.gone(seen.name, now));
+	}
+	void operator()(SlicesListed &seen) const
+	{
+		const bool is_first = !world.state_.devices.inventory().is_listed();
+		devices_changed(world.state_.devices.listed(seen.live_uids, now));
+		if (!is_first)
+			return;
+		/* nodes without devices have waited for the list, too */
+		for (const auto &[name, node] : world.state_.kube_nodes)
+			world.nodes_.mark(name);
+		world.place_changed();
+	}
+	void operator()(DeviceClassSeen &seen) const
+	{
+		world.state_.devices.seen(std::move(seen.device_class));
+		world.place_changed();
+	}
+	void operator()(DeviceClassGone &seen) const
+	{
+		world.state_.devices.class_gone(seen.name);
+		world.place_changed();
+	}
+	void operator()(DeviceClassesListed &seen) const
+	{
+		world.state_.devices.classes_listed(seen.live_uids);
+		world.place_changed();
+	}
 	void operator()(LinkOpened &seen) const { world.link_opened(std::move(seen.hello)); }
 	void operator()(LinkLost &) const { world.state_.sync.lost(); }
 	void operator()(JobSeen &seen) const { world.job_seen(std::move(seen.job), now); }
@@ -75,6 +113,18 @@ struct World::Observer {
 	void operator()(SlurmNodeGone &seen) const { world.slurm_node_gone(seen.name); }
 	void operator()(SnapshotEnded &) const { world.snapshot_ended(now); }
 	void operator()(SlurmAnswered &) const { world.unanswered_.slurm_answered(now); }
+
+      private:
+	/* Their records may have to change. */
+	void devices_changed(const std::set<std::string> &nodes) const
+	{
+		for (const std::string &node : nodes) {
+			world.nodes_.mark(node);
+			world.changes_.note(node);
+		}
+		if (!nodes.empty())
+			world.place_changed();
+	}
 };
 
 struct World::Answerer {

@@ -14,6 +14,8 @@ constexpr std::int64_t k_second_us = 1'000'000;
 constexpr std::int64_t k_quiet_us = 2'000'000;
 constexpr std::int64_t k_again_us = 3'000'000;
 constexpr std::int64_t k_refused_us = 10'000'000; /* Slurm refused the change */
+/* The same text was written into the record's extra, and is not there. */
+constexpr std::int64_t k_extra_again_us = 60'000'000;
 
 const SlurmNode *find(const std::map<std::string, SlurmNode> &nodes, const std::string &name)
 {
@@ -177,6 +179,19 @@ NodeFacts NodePlanner::facts_of(const std::string &name, const KubeNode *seen,
 			: (now.mono_us - since->second) / k_second_us};
 }
 
+/* Something else may write another text again and again, or Slurm may refuse ours. */
+bool NodePlanner::may_write(const SetNodeExtra &change, Now now)
+{
+	auto &[text, at_us] = extra_written_[change.name];
+	if (text == change.extra && now.mono_us < at_us + k_extra_again_us) {
+		queue_.later(at_us + k_extra_again_us, change.name);
+		return false;
+	}
+	text = change.extra;
+	at_us = now.mono_us;
+	return true;
+}
+
 std::optional<NodeAction> NodePlanner::look_at(
 	const std::string &name, const NodeView &view, Now now)
 {
@@ -190,9 +205,20 @@ std::optional<NodeAction> NodePlanner::look_at(
 		return std::nullopt;
 	}
 	const KubeNode seen = is_managed ? view.as_left(kube->second) : KubeNode{};
-	const NodeSpec wanted = is_managed ? node_spec(seen, view.policy, view.plugin) : NodeSpec{};
-	auto action = reconcile_node(
-		facts_of(name, is_managed ? &seen : nullptr, wanted, view, now), view.policy);
+	const NodeDevices devices =
+		is_managed && view.devices ? view.devices(name, now) : NodeDevices{};
+	const NodeSpec wanted =
+		is_managed ? node_spec(seen, view.policy, view.plugin, devices) : NodeSpec{};
+	NodeFacts facts = facts_of(name, is_managed ? &seen : nullptr, wanted, view, now);
+	facts.devices = &devices;
+	if (!facts.slurm)
+		extra_written_.erase(name);
+	if (devices.again_us > 0)
+		queue_.later(devices.again_us, name);
+	auto action = reconcile_node(facts, view.policy);
+	const auto *extra = action ? std::get_if<SetNodeExtra>(&*action) : nullptr;
+	if (extra && !may_write(*extra, now))
+		action.reset();
 	if (!action) {
 		changed_us_.erase(name);
 		return std::nullopt;

@@ -29,6 +29,8 @@ struct NodeView {
 	const NodePolicy &policy;
 	const std::map<Taint, bool> &tolerated;
 	std::int64_t report_interval_us;
+	/* what the rules for devices say */
+	std::function<NodeDevices(const std::string &, Now)> devices;
 	/* the node, with allocatable reduced by the requests of other schedulers' pods */
 	std::function<KubeNode(const KubeNode &)> as_left;
 	std::function<bool(const std::string &)> holds_pods;
@@ -98,6 +100,7 @@ class NodePlanner
 	void wake_held(const NodeDoubts &doubts, bool holds, bool &held);
 	[[nodiscard]] NodeFacts facts_of(const std::string &name, const KubeNode *seen,
 		const NodeSpec &wanted, const NodeView &view, Now now) const;
+	bool may_write(const SetNodeExtra &change, Now now);
 	std::optional<NodeAction> look_at(const std::string &name, const NodeView &view, Now now);
 
 	NodeDoubts absent_, unready_;
@@ -111,6 +114,8 @@ class NodePlanner
 	/* the records for which nodes were last deleted and created again; not repeated for an
 	 * equal one */
 	std::map<std::string, NodeSpec> resized_to_;
+	/* what was written into the record's extra last, and when */
+	std::map<std::string, std::pair<std::string, std::int64_t>> extra_written_;
 };
 
 } // namespace slurmkube::core

@@ -8,6 +8,7 @@
 #ifndef SLURMKUBE_CORE_WORLD_OBSERVATION_H
 #define SLURMKUBE_CORE_WORLD_OBSERVATION_H
 
+#include "src/core/device/slice.h"
 #include "src/core/model/owner.h"
 #include "src/core/model/plugin.h"
 #include "src/core/placement/claims.h"
@@ -127,6 +128,29 @@ struct ClassesListed {
 	std::set<std::string> live_uids;
 };
 
+/* ---- devices: world/device_store.h ---- */
+struct DevicesUnreadable {
+	std::string why; /* text for users; empty: slices and classes can be read */
+};
+struct SliceSeen {
+	ResourceSlice slice;
+};
+struct SliceGone {
+	std::string name;
+};
+struct SlicesListed {
+	std::set<std::string> live_uids;
+};
+struct DeviceClassSeen {
+	DeviceClass device_class;
+};
+struct DeviceClassGone {
+	std::string name;
+};
+struct DeviceClassesListed {
+	std::set<std::string> live_uids;
+};
+
 /* ---- Slurm ---- */
 /* All partitions in which no pod can run, and why. */
 struct PartitionsRefused {
@@ -160,8 +184,10 @@ using Observation = std::variant<PodSeen, PodGone, PodsListed, NodeSeen, NodeGon
 	ClusterSeen, ClusterDoubted, NamespaceSeen, NamespaceGone, NamespacesListed,
 	IdentityRulesSet, SettingsSet, UserFound, OwnerSeen, ForeignSeen, ForeignGone,
 	ForeignListed, ClaimsUnreadable, ClaimSeen, ClaimGone, VolumeSeen, VolumeGone, ClassSeen,
-	ClassGone, ClaimsListed, VolumesListed, ClassesListed, PartitionsRefused, LinkOpened,
-	LinkLost, JobSeen, JobGone, SlurmNodeSeen, SlurmNodeGone, SnapshotEnded, SlurmAnswered>;
+	ClassGone, ClaimsListed, VolumesListed, ClassesListed, DevicesUnreadable, SliceSeen,
+	SliceGone, SlicesListed, DeviceClassSeen, DeviceClassGone, DeviceClassesListed,
+	PartitionsRefused, LinkOpened, LinkLost, JobSeen, JobGone, SlurmNodeSeen, SlurmNodeGone,
+	SnapshotEnded, SlurmAnswered>;
 
 } // namespace slurmkube::core
 

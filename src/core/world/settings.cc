@@ -57,6 +57,7 @@ void World::set_settings(Settings fresh)
 		for (const auto &[uid, entry] : state_.pods)
 			clocks_.stop(uid, Clock::starting);
 	}
+	state_.devices.forget_lists();
 	state_.taints.review_soon(state_.seen_us);
 	filter_.forget();
 	filter_.forget_exclusions();

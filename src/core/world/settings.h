@@ -18,6 +18,7 @@ namespace slurmkube::core
 struct Settings {
 	Policy policy;
 	NodePolicy nodes;
+	DeviceRules devices = {}; /* none: no device is reported */
 	std::int64_t forced_delete_hold_us = 3'000'000;
 	std::int64_t report_interval_us = 30'000'000;
 	std::int64_t start_limit_us = 0; /* 0: no limit (limits.start_seconds) */

@@ -10,6 +10,7 @@
 #include "src/core/world/claim_store.h"
 #include "src/core/world/cluster_jobs.h"
 #include "src/core/world/component.h"
+#include "src/core/world/device_store.h"
 #include "src/core/world/owner_store.h"
 #include "src/core/world/peer_index.h"
 #include "src/core/world/settings.h"
@@ -86,6 +87,7 @@ struct State {
 	PeerIndex peers;
 	TaintStore taints;
 	ClaimStore claims;
+	DeviceStore devices;
 	OwnerStore owners;
 };
 

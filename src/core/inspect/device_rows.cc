@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/core/inspect/device_rows.h"
+
+#include "src/core/model/index_list.h"
+#include "src/core/model/outcome.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+using Holders = std::map<std::tuple<std::string, std::string, std::uint32_t>, const SlurmJob *>;
+
+/* By node, GRES and index. */
+Holders holders_of(const State &state)
+{
+	Holders holders;
+	for (const auto &[id, job] : state.jobs) {
+		if (job.state != JobState::running && !job.completing)
+			continue;
+		for (const NodeAllocation &node : job.nodes) {
+			for (const Gres &gres : node.gres) {
+				const auto indices = indices_of(gres.indices);
+				if (!indices)
+					continue;
+				for (const std::uint32_t index : *indices)
+					holders[{node.node, gres.name, index}] = &job;
+			}
+		}
+	}
+	return holders;
+}
+
+/* The type of a device that is no longer in the list is not known. */
+std::string type_in(const DeviceList &list, const DeviceId &id)
+{
+	const auto found = std::ranges::find(list.devices, id, &ListedDevice::id);
+	return found == list.devices.end() ? "" : found->type;
+}
+
+class Reporter
+{
+      public:
+	Reporter(const State &state, std::int64_t now_us)
+	    : state_(state), now_us_(now_us), holders_(holders_of(state))
+	{
+	}
+
+	void add_node(const std::string &node)
+	{
+		const DeviceRules &rules = state_.settings.devices;
+		const SlurmNode *slurm = state_.slurm_node(node);
+		const std::vector<DeviceList> &lists = state_.devices.lists_on(node, rules);
+		for (std::size_t i = 0; i < rules.size(); i++)
+			add_rule(node, rules[i], lists[i], slurm);
+		const std::string why = state_.devices.on_node(node, rules, slurm, now_us_).trouble;
+		const DeviceRule *gone = rule_without_devices(rules, lists, node, slurm);
+		if (!why.empty() && gone)
+			report_.troubles.push_back({node, gone->gres, gone->driver, why});
+	}
+
+	[[nodiscard]] DeviceReport take() { return std::move(report_); }
+
+      private:
+	void add_rule(const std::string &node, const DeviceRule &rule, const DeviceList &list,
+		const SlurmNode *slurm)
+	{
+		if (!list.trouble.empty())
+			report_.troubles.push_back({node, rule.gres, rule.driver, list.trouble});
+		std::vector<DeviceId> recorded;
+		if (slurm && slurm->extra)
+			recorded = frozen_devices(*slurm->extra, rule, node);
+		for (std::uint32_t index = 0; index < recorded.size(); index++)
+			add_recorded(node, rule, list, recorded[index], index);
+		for (const ListedDevice &one : list.devices) {
+			if (std::ranges::find(recorded, one.id) == recorded.end())
+				report_.rows.push_back({.node = node,
+					.gres = rule.gres,
+					.type = one.type,
+					.index = std::nullopt,
+					.device = one.id,
+					.is_published = true});
+		}
+	}
+
+	void add_recorded(const std::string &node, const DeviceRule &rule, const DeviceList &list,
+		const DeviceId &id, std::uint32_t index)
+	{
+		const auto holder = holders_.find({node, rule.gres, index});
+		report_.rows.push_back({.node = node,
+			.gres = rule.gres,
+			.type = type_in(list, id),
+			.index = index,
+			.device = id,
+			.is_published = state_.devices.inventory().find(id) != nullptr,
+			.job = holder == holders_.end() ? nullptr : holder->second});
+	}
+
+	const State &state_;
+	std::int64_t now_us_;
+	Holders holders_;
+	DeviceReport report_;
+};
+
+} // namespace
+
+DeviceReport report_devices(const State &state, std::int64_t now_us)
+{
+	Reporter reporter(state, now_us);
+	if (state.settings.devices.empty())
+		return {};
+	std::set<std::string> nodes;
+	for (const auto &[name, node] : state.kube_nodes)
+		nodes.insert(name);
+	for (const auto &[name, node] : state.slurm_nodes)
+		nodes.insert(name);
+	for (const std::string &node : nodes)
+		reporter.add_node(node);
+	return reporter.take();
+}
+
+} // namespace slurmkube::core

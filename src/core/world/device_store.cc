@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/core/world/device_store.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace slurmkube::core
+{
+
+std::set<std::string> DeviceStore::changed(std::set<std::string> nodes, Now now)
+{
+	for (const std::string &node : nodes) {
+		changed_us_[node] = now.mono_us;
+		lists_.erase(node);
+	}
+	return nodes;
+}
+
+std::set<std::string> DeviceStore::seen(ResourceSlice slice, Now now)
+{
+	return changed(inventory_.seen(std::move(slice)), now);
+}
+
+std::set<std::string> DeviceStore::gone(const std::string &slice, Now now)
+{
+	return changed(inventory_.gone(slice), now);
+}
+
+std::set<std::string> DeviceStore::listed(const std::set<std::string> &live_uids, Now now)
+{
+	if (!inventory_.is_listed()) {
+		listed_us_ = now.mono_us;
+		lists_.clear(); /* of all nodes: they said that nothing is listed */
+	}
+	return changed(inventory_.listed(live_uids), now);
+}
+
+void DeviceStore::seen(DeviceClass device_class)
+{
+	std::string name = device_class.name;
+	classes_.insert_or_assign(std::move(name), std::move(device_class));
+}
+
+void DeviceStore::classes_listed(const std::set<std::string> &live_uids)
+{
+	are_classes_listed_ = true;
+	std::erase_if(
+		classes_, [&](const auto &entry) { return !live_uids.contains(entry.second.uid); });
+}
+
+const DeviceClass *DeviceStore::find_class(const std::string &name) const
+{
+	const auto found = classes_.find(name);
+	return found == classes_.end() ? nullptr : &found->second;
+}
+
+const std::vector<DeviceList> &DeviceStore::lists_on(
+	const std::string &node, const DeviceRules &rules) const
+{
+	const auto known = lists_.find(node);
+	if (known != lists_.end() && known->second.size() == rules.size())
+		return known->second;
+	return lists_.insert_or_assign(node, inventory_.lists_on(node, rules)).first->second;
+}
+
+std::int64_t DeviceStore::absent_until_us(const std::string &node) const
+{
+	const auto since = changed_us_.find(node);
+	return std::max(listed_us_, since == changed_us_.end() ? 0 : since->second) + k_absence_us;
+}
+
+NodeDevices DeviceStore::on_node(const std::string &node, const DeviceRules &rules,
+	const SlurmNode *slurm, std::int64_t now_us) const
+{
+	if (rules.empty())
+		return {};
+	const std::vector<DeviceList> &lists = lists_on(node, rules);
+	const DeviceRule *rule = rule_without_devices(rules, lists, node, slurm);
+	if (!rule || now_us >= absent_until_us(node))
+		return node_devices(rules, lists, node, slurm);
+	DeviceList absent;
+	absent.trouble = "driver " + rule->driver +
+		" publishes no devices there any more; the node keeps its GRES for 10 minutes, "
+		"because the driver may only restart";
+	NodeDevices kept =
+		node_devices(rules, std::vector<DeviceList>(rules.size(), absent), node, slurm);
+	kept.again_us = absent_until_us(node);
+	return kept;
+}
+
+} // namespace slurmkube::core
