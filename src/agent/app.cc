@@ -72,6 +72,7 @@ core::Settings settings_of(const Config &config)
 	settings.policy.zone_offset = local_offset;
 	settings.policy.priority_classes = config.priority_classes;
 	settings.nodes = node_policy_of(config);
+	settings.devices = config.devices;
 	settings.policy.gres = config.gres;
 	settings.policy.features = config.nodes.features;
 	settings.policy.cpu_unit = config.nodes.cpu_unit;
@@ -296,7 +297,8 @@ void App::look_at_partitions()
 
 void App::look(Look::Done done)
 {
-	look_.begin(external_nodes(), config_.nodes.report_drains, std::move(done));
+	look_.begin(external_nodes(), {config_.nodes.report_drains, !config_.devices.empty()},
+		std::move(done));
 }
 
 std::set<std::string> App::external_nodes() const

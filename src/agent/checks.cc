@@ -233,6 +233,33 @@ Check identity(const App &app)
 		"correct the annotations, or add the users to this machine");
 }
 
+/* Names of nodes, and the first reason. */
+Check devices(const App &app)
+{
+	const core::State &state = app.world().state();
+	if (!state.devices.unreadable().empty())
+		return failed("devices", state.devices.unreadable(),
+			"give the agent the rights that 'skube manifests' prints for the rules in "
+			"devices; the API server must be 1.34 or later");
+	std::string nodes, why;
+	for (const auto &[name, node] : state.kube_nodes) {
+		const std::string trouble = state.devices
+						    .on_node(name, state.settings.devices,
+							    state.slurm_node(name), now().mono_us)
+						    .trouble;
+		if (trouble.empty())
+			continue;
+		add_name(nodes, name);
+		why = why.empty() ? trouble : why;
+	}
+	if (nodes.empty())
+		return passed("devices",
+			std::to_string(state.settings.devices.size()) +
+				" rules; all nodes have complete lists");
+	return failed("devices", "no complete list of devices, so GRES stay as they are: " + nodes,
+		"'skube show devices' says why of each; the first: " + why);
+}
+
 Check metrics(const App &app)
 {
 	const std::string &address = app.config().metrics.listen;
@@ -258,7 +285,7 @@ Check metrics(const App &app)
 
 std::vector<Check> checks_of(const App &app, const Findings &found)
 {
-	return {
+	std::vector<Check> all = {
 		check::slurmctld(found),
 		check::slurm_user(found),
 		check::plugin(app),
@@ -290,6 +317,9 @@ std::vector<Check> checks_of(const App &app, const Findings &found)
 		check::clock(found),
 		metrics(app),
 	};
+	if (!app.config().devices.empty())
+		all.push_back(devices(app));
+	return all;
 }
 
 } // namespace slurmkube::agent

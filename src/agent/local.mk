@@ -59,6 +59,7 @@ libagent_la_SOURCES = \
 	%D%/pages.h \
 	%D%/replies.cc \
 	%D%/replies.h \
+	%D%/replies_devices.cc \
 	%D%/replies_diag.cc \
 	%D%/replies_lists.cc \
 	%D%/replies_watch.cc \
@@ -68,6 +69,7 @@ libagent_la_SOURCES = \
 	%D%/replies_parts.h \
 	%D%/slurm_metrics.cc \
 	%D%/slurm_metrics.h \
+	%D%/source_rows.cc \
 	%D%/sources.cc \
 	%D%/sources.h \
 	%D%/translate_names.cc \

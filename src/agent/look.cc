@@ -30,7 +30,7 @@ Look::~Look()
 		loop_.cancel(round->timer);
 }
 
-void Look::begin(std::set<std::string> external, bool report_drains, Done done)
+void Look::begin(std::set<std::string> external, const manifests::RightsFor &rights_for, Done done)
 {
 	if (current_ && !current_->is_over && Clock::now() - current_->begun < k_shared)
 		return current_->waiting.push_back(std::move(done));
@@ -38,7 +38,7 @@ void Look::begin(std::set<std::string> external, bool report_drains, Done done)
 	current_ = round;
 	rounds_.insert(round);
 	round->begun = Clock::now();
-	round->report_drains = report_drains;
+	round->rights_for = rights_for;
 	round->waiting.push_back(std::move(done));
 	round->timer = loop_.after(k_look_time, [this, round] { end(round); });
 	round->open = 2;
@@ -77,7 +77,7 @@ void Look::ask_api(const RoundPtr &round)
 
 void Look::ask_rights(const RoundPtr &round)
 {
-	kube::self_check(client_, round->report_drains,
+	kube::self_check(client_, round->rights_for,
 		[this, round, alive = std::weak_ptr(alive_)](
 			Result<std::vector<kube::Right>> answer) {
 			if (alive.expired())

@@ -54,8 +54,9 @@ class Look
 
 	/* Calls done once, later, within k_look_time. A caller within one second after the
 	 * beginning of a running look shares its findings. external: Slurm's nodes without
-	 * slurmd. report_drains: as in manifests::needed_rights(). */
-	void begin(std::set<std::string> external, bool report_drains, Done done);
+	 * slurmd. rights_for: as in manifests::needed_rights(). */
+	void begin(
+		std::set<std::string> external, const manifests::RightsFor &rights_for, Done done);
 
 	/* Asks one question with the same time limit. trouble is empty if the API server has just
 	 * answered the list request. */
@@ -66,7 +67,7 @@ class Look
 	struct Round {
 		Findings findings;
 		std::vector<Done> waiting;
-		bool report_drains = false;
+		manifests::RightsFor rights_for = {};
 		int open = 0; /* questions without an answer */
 		bool is_over = false;
 		Loop::TimerId timer = 0;

@@ -71,9 +71,15 @@ std::string slurm_conf(const App &app, const std::string &api_trouble)
 			lost.substr(0, 200) + "; label them again, or set them DOWN first");
 	Json lines = new_array();
 	for (const auto &[name, node] : world.state().kube_nodes) {
+		const core::NodeDevices devices =
+			world.state().devices.on_node(name, world.state().settings.devices,
+				world.state().slurm_node(name), now().mono_us);
+		if (!devices.trouble.empty())
+			append(lines.get(),
+				"# GRES of the next line as before: " + devices.trouble);
 		const auto line = core::node_line(
 			for_slurm(core::node_spec(world.as_left(node), world.state().settings.nodes,
-					  world.state().sync.plugin()),
+					  world.state().sync.plugin(), devices),
 				app.config().nodes.names),
 			"UNKNOWN");
 		append(lines.get(), line ? *line : "# left out: " + line.error().what);
@@ -150,6 +156,8 @@ constexpr Verb k_verbs[] = {
 	{"jobs", false, answer_list<core::ListKind::jobs>},
 	{"pods", false, answer_list<core::ListKind::pods>},
 	{"nodes", false, answer_list<core::ListKind::nodes>},
+	{"devices", false,
+		[](const Question &asked) { asked.reply(devices_reply(asked.app, asked.peer)); }},
 	{"why", false,
 		[](const Question &asked) {
 			asked.reply(why_reply(asked.app, asked.request, asked.peer));

@@ -27,6 +27,9 @@ codec::Json ping(const App &app);
 codec::Json diag(const App &app);
 codec::Json top(const App &app, const ctl::Peer &peer);
 
+/* replies_devices.cc */
+std::string devices_reply(const App &app, const ctl::Peer &peer);
+
 /* replies_lists.cc: the rows that the request's "select" wants and the peer may see; an error reply
  * if the request cannot be understood. */
 std::string list_reply(

@@ -23,12 +23,23 @@
 namespace slurmkube::agent
 {
 
-enum class Kind { pods, foreign_pods, nodes, namespaces, claims, volumes, classes };
+enum class Kind {
+	pods,
+	foreign_pods,
+	nodes,
+	namespaces,
+	claims,
+	volumes,
+	classes,
+	slices,
+	device_classes
+};
 
 /* Volume claims, volumes and storage classes are watched only when a pod of ours has claims. Most
  * clusters have many claims that no pod of ours mounts, and in many clusters no pod of ours has
- * one. */
-enum class Wanted { always, for_claims };
+ * one. Devices are watched only when there are rules for them: nodes need their GRES before the
+ * first pod asks for one. */
+enum class Wanted { always, for_claims, for_devices };
 
 struct KindRow {
 	/* Decodes an object and reports it to World. Error: the object cannot be decoded. */
@@ -47,6 +58,8 @@ struct KindRow {
 	void (*listed)(core::World &world, const std::set<std::string> &live_uids, core::Now now);
 };
 
+/* Indexed by Kind; watches start in this order. */
+const std::vector<KindRow> &kind_rows();
 const KindRow &row_of(Kind kind);
 
 /* The watch of one kind: reports objects to World and calls on_change to ask for a round. */
@@ -90,7 +103,7 @@ class Sources
 	~Sources() = default;
 
 	/* Starts the watches that World needs and that are not running, and reports to World if the
-	 * watches for volume claims fail. */
+	 * watches for volume claims or devices fail. */
 	void start_wanted();
 	void start_again(Kind kind) { sources_.at(kind).start(client_, config_); }
 	void list_again();
@@ -101,6 +114,7 @@ class Sources
 	}
 
       private:
+	[[nodiscard]] bool is_wanted(Wanted which) const;
 	[[nodiscard]] std::string trouble_of(Wanted which) const;
 
 	kube::Client &client_;

@@ -25,9 +25,8 @@ struct NeededRight {
 	const char *why;
 };
 
-/* Rows of the same resource are adjacent. report_drains: nodes.report_drains of slurmkubed.yaml is
- * true. */
-std::vector<NeededRight> needed_rights(bool report_drains);
+/* Rows of the same resource are adjacent. */
+std::vector<NeededRight> needed_rights(const RightsFor &keys);
 
 /* Namespace, ServiceAccount, the roles and their bindings, as YAML. */
 std::string rights(const Site &site);

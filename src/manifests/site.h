@@ -14,13 +14,19 @@
 namespace slurmkube::manifests
 {
 
+/* Keys of slurmkubed.yaml that need rights of their own. */
+struct RightsFor {
+	bool report_drains = false; /* nodes.report_drains is true */
+	bool devices = false;       /* there are rules in devices */
+};
+
 struct Site {
 	std::string scheduler_name = names::k_default_scheduler_name;
 	std::vector<std::string> scheduler_aliases = {};
 	/* the agent's service account */
 	std::string account_namespace = names::k_agent_namespace;
 	std::string account = names::k_agent_account;
-	bool report_drains = false; /* nodes.report_drains */
+	RightsFor rights_for = {};
 };
 
 /* invalid: a name that the texts cannot take, because they do not escape it. */

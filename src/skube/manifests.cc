@@ -17,8 +17,8 @@ Error needs_names(const Error &error)
 {
 	return Error{error.code,
 		error.what +
-			"; its scheduler_name, scheduler_aliases and nodes.report_drains are "
-			"needed: correct the file, "
+			"; its scheduler_name, scheduler_aliases, nodes.report_drains and devices "
+			"are needed: correct the file, "
 			"or name another with --config"};
 }
 
@@ -37,9 +37,12 @@ Status take_names(const std::string &given, manifests::Site &site)
 	const auto report_drains = config_value(file, "nodes.report_drains");
 	if (!report_drains)
 		return needs_names(report_drains.error());
+	const auto devices = config_list(file, "devices");
+	if (!devices)
+		return needs_names(devices.error());
 	if (!name->empty())
 		site.scheduler_name = *name;
-	site.report_drains = *report_drains == "true";
+	site.rights_for = {*report_drains == "true", !devices->empty()};
 	site.scheduler_aliases = *aliases;
 	return Ok{};
 }

@@ -77,6 +77,7 @@ def test_values_have_the_effect_of_the_options(bed):
     """The same names in values.yaml and for skube give the same objects."""
     (bed.dir / "hpc.yaml").write_text(
         "scheduler_name: hpc\nscheduler_aliases: [old, older]\nnodes: {report_drains: true}\n"
+        "devices: [{driver: gpu.example.com}]\n"
     )
     words = ("--config", bed.dir / "hpc.yaml", "--account", "42/agent", "--only", ALL_PARTS)
     values = {
@@ -85,6 +86,7 @@ def test_values_have_the_effect_of_the_options(bed):
         "account": {"namespace": "42", "name": "agent"},
         "policies": {"schedulerName": True},
         "reportDrains": True,
+        "agent": {"config": {"devices": [{"driver": "gpu.example.com"}]}},
     }
     equal(
         by_name(_template(bed, values)),

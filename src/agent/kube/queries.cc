@@ -239,12 +239,12 @@ void version(Client &client, std::function<void(Result<ServerVersion>)> done)
 	});
 }
 
-void self_check(
-	Client &client, bool report_drains, std::function<void(Result<std::vector<Right>>)> done)
+void self_check(Client &client, const manifests::RightsFor &rights_for,
+	std::function<void(Result<std::vector<Right>>)> done)
 {
 	auto check = std::make_shared<SelfCheck>();
 	check->done = std::move(done);
-	const auto needs = manifests::needed_rights(report_drains);
+	const auto needs = manifests::needed_rights(rights_for);
 	check->waiting = needs.size();
 	for (std::size_t i = 0; i < needs.size(); i++) {
 		const manifests::NeededRight &need = needs[i];

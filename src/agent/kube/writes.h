@@ -15,6 +15,7 @@
 #include "src/core/model/owner.h"
 #include "src/core/model/pod.h"
 #include "src/core/reconcile/node_sync.h"
+#include "src/manifests/site.h"
 
 #include <cstdint>
 #include <functional>
@@ -91,10 +92,10 @@ struct Right {
 	std::string verb, resource; /* "create", "pods/binding" or "events.events.k8s.io" */
 	bool allowed = false;
 };
-/* Asks the server for each right that the agent needs, in all namespaces. report_drains: as in
+/* Asks the server for each right that the agent needs, in all namespaces. rights_for: as in
  * manifests::needed_rights(). */
-void self_check(
-	Client &client, bool report_drains, std::function<void(Result<std::vector<Right>>)> done);
+void self_check(Client &client, const manifests::RightsFor &rights_for,
+	std::function<void(Result<std::vector<Right>>)> done);
 
 } // namespace slurmkube::kube
 
