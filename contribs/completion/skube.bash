@@ -49,7 +49,7 @@ _skube_values() {
 	--sort) _skube_columns "$1" ;;
 	--only) echo rbac policies options-policy scheduler-name-policy flow-control dashboards ;;
 	-o | --output)
-		[[ $1 = *" show "* ]] && echo wide name
+		[[ $1 = *" show "* && $1 != *" show devices "* ]] && echo wide name
 		echo json yaml
 		;;
 	*) return 1 ;;
@@ -64,7 +64,8 @@ _skube_words() {
 	*" show jobs "*) echo "$lists $named" ;;
 	*" show pods "*) echo "$lists $named --selector --active" ;;
 	*" show nodes "*) echo "$lists --selector" ;;
-	*" show "*) echo jobs pods nodes ;;
+	*" show devices "*) echo "$data" ;;
+	*" show "*) echo jobs pods nodes devices ;;
 	*" watch "*) echo "$data $named --selector --node" jobs pods nodes ;;
 	*" why "*)
 		echo "$data --namespace"

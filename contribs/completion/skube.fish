@@ -9,7 +9,7 @@ function __skube_command
     for word in (commandline -opc)[2..-1]
         if test -z "$found"
             contains -- $word $commands; and set found $word
-        else if test $found = show; and contains -- $word jobs pods nodes
+        else if test $found = show; and contains -- $word jobs pods nodes devices
             set found show-$word
         end
     end
@@ -83,6 +83,7 @@ end
 complete -c skube -f
 __skube_words "''" "check ping show why nodes diag top watch selftest logs hold release drain \
     resume version explain kubeconfig manifests teardown migrate help"
+__skube_words show devices
 __skube_words "show watch" "jobs pods nodes"
 __skube_words explain options
 # fish offers what was added last first
@@ -94,7 +95,7 @@ __skube_words "drain resume" "(__skube_names nodes)"
 
 set -l both show-jobs show-pods
 set -l lists $both show-nodes
-set -l data $lists check ping diag why selftest version top watch
+set -l data $lists show-devices check ping diag why selftest version top watch
 set -l kubectl teardown migrate selftest version drain resume
 set -l parts rbac policies options-policy scheduler-name-policy flow-control dashboards
 __skube_option active "Leave out pods that have ended" show-pods

@@ -60,6 +60,7 @@ _skube_columns() {
 _skube_output() {
 	case $skube_command in
 	nodes) _files ;;
+	show-devices) _skube_offer format json yaml ;;
 	show*) _skube_offer format wide name json yaml ;;
 	*) _skube_offer format json yaml ;;
 	esac
@@ -75,7 +76,8 @@ _skube_argument() {
 	why | logs) nodes=(${(f)"$(_skube_names nodes)"}) ;;
 	esac
 	case $skube_command in
-	show | watch) _skube_offer list jobs pods nodes ;;
+	show) _skube_offer list jobs pods nodes devices ;;
+	watch) _skube_offer list jobs pods nodes ;;
 	why) _skube_offer name $pods node/$^nodes job/$^jobs ;;
 	logs | hold | release) _skube_offer name $pods node/$^nodes $jobs ;;
 	drain | resume) _skube_nodes ;;
@@ -102,9 +104,9 @@ _skube_list_options() {
 	_skube_option "$lists watch" '--node=[on these nodes]:node: _skube_nodes'
 	_skube_option $lists '--sort=[order by these columns]:column: _skube_columns'
 	_skube_option $lists '(-w --watch)'{-w,--watch}'[go on and print changes]'
-	_skube_option "$lists check ping diag why selftest version top watch" \
+	_skube_option "$lists show-devices check ping diag why selftest version top watch" \
 		'--json[print the reply of the agent as JSON]'
-	_skube_option "$lists check ping diag why selftest version top nodes watch" \
+	_skube_option "$lists show-devices check ping diag why selftest version top nodes watch" \
 		'(-o --output)'{-o+,--output=}'[format, or file of nodes]:output: _skube_output'
 }
 
@@ -148,7 +150,7 @@ _skube() {
 	commands=(check ping show why nodes diag top watch selftest logs hold release drain resume
 		version explain kubeconfig manifests teardown migrate help)
 	local skube_command=${before[(r)(${(j:|:)commands})]}
-	local list=${before[(r)(jobs|pods|nodes)]}
+	local list=${before[(r)(jobs|pods|nodes|devices)]}
 	[[ $skube_command = show ]] && skube_command+=${list:+-$list}
 	options=(
 		'--socket=[control socket of the agent]:socket:_files'

@@ -57,6 +57,8 @@ const std::vector<Command> &commands()
 		{{"show", "pods"}, "pods", skube::k_show_pods, nullptr, nullptr, skube::pods_list},
 		{{"show", "nodes"}, "nodes", skube::k_show_nodes, nullptr, nullptr,
 			skube::nodes_list},
+		{{"show", "devices"}, "devices", skube::k_show_devices, skube::devices_view,
+			nullptr},
 		{{"diag"}, "diag", skube::k_diag, skube::diag_view, nullptr},
 		{{"nodes"}, "slurm_conf", skube::k_node_lines, skube::slurm_conf_view, nullptr},
 	};

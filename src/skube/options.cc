@@ -15,7 +15,9 @@ const char k_help[] =
 	"\n"
 	"  check                 examine the installation; say what to correct\n"
 	"  ping                  whether the agent runs and is ready\n"
-	"  show jobs|pods|nodes  list placeholders, pods or nodes\n"
+	"  show jobs|pods|nodes|devices\n"
+	"                        list placeholders, pods, nodes, or devices by their indices\n"
+	"                        in Slurm\n"
 	"  nodes --slurm-conf [--output FILE] [--force]\n"
 	"                        node lines for an Include file of slurm.conf (Slurm\n"
 	"                        before 24.11)\n"
@@ -110,8 +112,8 @@ namespace
 {
 
 constexpr unsigned k_lists = k_show_jobs | k_show_pods | k_show_nodes;
-constexpr unsigned k_data =
-	k_lists | k_check | k_ping | k_diag | k_why | k_selftest | k_version | k_top | k_watch;
+constexpr unsigned k_data = k_lists | k_show_devices | k_check | k_ping | k_diag | k_why |
+	k_selftest | k_version | k_top | k_watch;
 constexpr unsigned k_kubectl = k_teardown | k_migrate | k_selftest | k_version | k_drain | k_resume;
 constexpr unsigned k_named =
 	k_show_jobs | k_show_pods | k_watch | k_why | k_selftest | k_hold | k_logs;

@@ -46,6 +46,7 @@ enum Commands : unsigned {
 	k_manifests = 1 << 19,
 	k_migrate = 1 << 20,
 	k_watch = 1 << 21,
+	k_show_devices = 1 << 22,
 };
 
 struct Options {

@@ -172,6 +172,31 @@ std::string topology_conf_view(json_object *reply)
 		lines_of(reply);
 }
 
+std::string devices_view(json_object *reply)
+{
+	if (get_int(reply, "rules") == 0)
+		return "slurmkubed.yaml has no rules for devices (section 'devices')\n";
+	Table table({{"NODE"}, {"GRES"}, {"INDEX", true}, {"TYPE"}, {"DEVICE"}, {"POOL"},
+		{"STATE", false, true}, {"JOBID", true}, {"POD"}});
+	json_object *rows = get(reply, "devices"), *troubles = get(reply, "troubles");
+	for (std::size_t i = 0; i < array_size(rows); i++) {
+		json_object *row = array_at(rows, i);
+		const std::string pod = get_string(row, "pod");
+		table.add({get_string(row, "node"), get_string(row, "gres"),
+			get(row, "index") ? number(row, "index") : "", get_string(row, "type"),
+			get_string(row, "device"), get_string(row, "pool"),
+			get_string(row, "state"), get(row, "job") ? number(row, "job") : "",
+			pod.empty() ? "" : get_string(row, "namespace") + "/" + pod});
+	}
+	std::string all = table.text();
+	for (std::size_t i = 0; i < array_size(troubles); i++) {
+		json_object *row = array_at(troubles, i);
+		all += get_string(row, "node") + ", GRES " + get_string(row, "gres") + ": " +
+			get_string(row, "why") + "\n";
+	}
+	return all;
+}
+
 std::string diag_view(json_object *reply)
 {
 	json_object *plugin = get(reply, "plugin");

@@ -27,6 +27,7 @@ std::string why_view(json_object *reply);
 std::string slurm_conf_view(json_object *reply);
 std::string topology_conf_view(json_object *reply);
 std::string diag_view(json_object *reply);
+std::string devices_view(json_object *reply);
 
 /* The member stage_latencies of a reply. */
 Table latencies_table(json_object *latencies);

@@ -52,7 +52,7 @@ void check_reply(std::string_view text)
 	json_object *object = reply->get();
 	for (const std::string &view : {skube::ping_view(object), skube::check_view(object),
 		     skube::slurm_conf_view(object), skube::topology_conf_view(object),
-		     skube::diag_view(object), skube::why_view(object),
+		     skube::diag_view(object), skube::why_view(object), skube::devices_view(object),
 		     skube::top_page({.now = object, .before = object, .seconds = 1}, {})})
 		MUST(is_printable(view, "\n"));
 	(void)skube::all_checks_passed(object);

@@ -34,6 +34,7 @@ def test_requests():
         (["show", "jobs"], "jobs"),
         (["show", "pods"], "pods"),
         (["show", "nodes"], "nodes"),
+        (["show", "devices"], "devices"),
         (["nodes", "--slurm-conf"], "slurm_conf"),
         (["nodes", "--topology-conf"], "topology_conf"),
         (["diag"], "diag"),
@@ -41,6 +42,52 @@ def test_requests():
     ):
         _, request = ask({"ok": True, "lines": ["NodeName=n1 CPUs=4"]}, *words)
         check(f"{' '.join(words)} asks for {verb}", json.loads(request) == {"verb": verb}, request)
+
+
+def test_devices():
+    row = {
+        "node": "n1",
+        "gres": "gpu",
+        "type": "a100",
+        "index": 0,
+        "driver": "gpu.example.com",
+        "pool": "n1",
+        "device": "gpu-0",
+        "state": "allocated",
+        "published": True,
+        "job": 7,
+        "namespace": "lab",
+        "pod": "a\x1b[1m",
+    }
+    new = {name: row[name] for name in ("node", "gres", "type", "driver", "pool", "device")}
+    trouble = {"node": "n2", "gres": "gpu", "driver": "gpu.example.com", "why": "incomplete"}
+    reply = {
+        "ok": True,
+        "rules": 1,
+        "devices": [row, dict(new, device="gpu-1", state="unrecorded")],
+        "troubles": [trouble],
+    }
+    is_output(
+        "devices by index, and why a list is not there",
+        ask(reply, "show", "devices")[0],
+        (
+            "NODE  GRES  INDEX  TYPE  DEVICE  POOL  STATE       JOBID  POD\n"
+            "n1    gpu       0  a100  gpu-0   n1    allocated       7  lab/a?[1m\n"
+            "n1    gpu       -  a100  gpu-1   n1    unrecorded      -  -\n"
+            "n2, GRES gpu: incomplete\n"
+        ),
+    )
+    is_output(
+        "no rules for devices",
+        ask({"ok": True, "rules": 0, "devices": [], "troubles": []}, "show", "devices")[0],
+        "slurmkubed.yaml has no rules for devices (section 'devices')\n",
+    )
+    printed = json.loads(ask(reply, "show", "devices", "--json")[0].stdout)
+    check("devices as JSON", printed["devices"][0]["device"] == "gpu-0", str(printed))
+    wide = ask(reply, "show", "devices", "-o", "wide")[0]
+    check("devices have no wide form", wide.returncode == 2, wide.stderr)
+    error = ask({"ok": False, "error": "no"}, "show", "devices")[0]
+    check("an error of devices", error.returncode == 1 and "no" in error.stderr, error.stderr)
 
 
 def test_ping():
@@ -481,6 +528,7 @@ def test_manual():
 
 for test in (
     test_requests,
+    test_devices,
     test_ping,
     test_check,
     test_node_lines_printed,
