@@ -12,6 +12,7 @@ dist_doc_DATA += \
 	%D%/metrics.md \
 	%D%/migrate-slurm-bridge.md \
 	%D%/migrate-sunk.md \
+	%D%/devices.md \
 	%D%/symptoms.md \
 	%D%/tutorial-admin.md \
 	%D%/tutorial-platform.md \

@@ -73,6 +73,7 @@ core::Settings settings_of(const Config &config)
 	settings.policy.priority_classes = config.priority_classes;
 	settings.nodes = node_policy_of(config);
 	settings.devices = config.devices;
+	settings.policy.has_device_rules = !config.devices.empty();
 	settings.policy.gres = config.gres;
 	settings.policy.features = config.nodes.features;
 	settings.policy.cpu_unit = config.nodes.cpu_unit;

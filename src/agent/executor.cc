@@ -96,7 +96,7 @@ void Executor::carry_out(const core::PodUid &pod, const core::Action &action)
 				   complete(pod, a.job, a.wait_status, a.for_absence);
 			   },
 			   [&](const core::Bind &a) { bind(pod, a); },
-			   [&](const core::BindVolume &a) { provide(pod, a); },
+			   [&](const core::WriteClaim &a) { provide(pod, a); },
 			   [&](const core::LookUp &a) { look_up(pod, a); },
 			   [&](const core::DeletePod &a) { remove(pod, a); },
 			   [&](const core::Report &a) { report(pod, a); },

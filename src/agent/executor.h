@@ -68,7 +68,7 @@ class Executor
 	[[nodiscard]] kube::BindPod binding_of(
 		const core::Pod &pod, const core::Bind &action) const;
 	void bind(const core::PodUid &pod, const core::Bind &action);
-	void provide(const core::PodUid &pod, const core::BindVolume &action);
+	void provide(const core::PodUid &pod, const core::WriteClaim &action);
 	void look_up(const core::PodUid &pod, const core::LookUp &action);
 	void look_for_members(const core::PodUid &key, const std::string &name_space);
 	void note_removal(const core::PodUid &pod, const core::Pod &about,

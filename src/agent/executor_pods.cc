@@ -169,19 +169,18 @@ void Executor::bind(const core::PodUid &pod, const core::Bind &action)
 		});
 }
 
-void Executor::provide(const core::PodUid &pod, const core::BindVolume &action)
+void Executor::provide(const core::PodUid &pod, const core::WriteClaim &action)
 {
-	const auto *give = std::get_if<core::GiveVolume>(&action.step);
-	const std::string what = "claim " + core::claim_of(action.step).name +
-		(give ? " given volume " + give->volume : " told its node");
+	const std::string what =
+		"claim " + core::claim_name_of(action.step) + " " + core::step_text(action.step);
 	kube_.provide(action.step,
 		[this, pod, whom = with(about(world_, pod, action.job), {{"step", what}})](
 			const Status &answer) {
 			if (answer)
-				log_event(LogLevel::debug, "volume bound", whom);
+				log_event(LogLevel::debug, "claim written", whom);
 			else
-				log_failure("binding a volume failed", whom, answer.error());
-			world_.answer(core::BindVolumeAnswered{pod, answer}, now());
+				log_failure("writing a claim failed", whom, answer.error());
+			world_.answer(core::WriteClaimAnswered{pod, answer}, now());
 			want_round();
 		});
 }

@@ -7,6 +7,7 @@
 #include "src/codec/namespace.h"
 #include "src/codec/node.h"
 #include "src/codec/pod.h"
+#include "src/codec/resource_claim.h"
 #include "src/codec/resource_slice.h"
 #include "src/core/reconcile/node_features.h"
 
@@ -300,13 +301,36 @@ KindRow device_classes_row()
 				  Now now) { w.observe(core::DeviceClassesListed{live}, now); }};
 }
 
+KindRow resource_claims_row()
+{
+	return {.kind = Kind::resource_claims,
+		.name = "resource claim",
+		.list_text = "resource claim list complete",
+		.check_name = nullptr,
+		.wanted = Wanted::for_resource_claims,
+		.options =
+			[](const Config &) {
+				return all_of("/apis/resource.k8s.io/v1/resourceclaims");
+			},
+		.seen = tell(codec::resource_claim_from_json,
+			[](World &w, core::ResourceClaim seen, Now) {
+				w.observe(core::ResourceClaimSeen{std::move(seen)});
+			}),
+		.gone = tell(codec::resource_claim_from_json,
+			[](World &w, core::ResourceClaim seen, Now) {
+				w.observe(core::ResourceClaimGone{seen.id});
+			}),
+		.listed = [](World &w, const Uids &live,
+				  Now) { w.observe(core::ResourceClaimsListed{live}); }};
+}
+
 } // namespace
 
 const std::vector<KindRow> &kind_rows()
 {
 	static const std::vector<KindRow> all{pods_row(), foreign_pods_row(), nodes_row(),
 		namespaces_row(), claims_row(), volumes_row(), classes_row(), slices_row(),
-		device_classes_row()};
+		device_classes_row(), resource_claims_row()};
 	return all;
 }
 

@@ -65,6 +65,9 @@ void Sources::start_wanted()
 	}
 	if (is_wanted(Wanted::for_claims))
 		world_.observe(core::ClaimsUnreadable{trouble_of(Wanted::for_claims)});
+	if (is_wanted(Wanted::for_resource_claims))
+		world_.observe(
+			core::ResourceClaimsUnreadable{trouble_of(Wanted::for_resource_claims)});
 	if (is_wanted(Wanted::for_devices))
 		world_.observe(core::DevicesUnreadable{trouble_of(Wanted::for_devices)});
 }
@@ -78,6 +81,9 @@ bool Sources::is_wanted(Wanted which) const
 		return world_.state().claims.is_wanted();
 	case Wanted::for_devices:
 		return !config_.devices.empty();
+	case Wanted::for_resource_claims:
+		return world_.state().settings.policy.has_device_rules &&
+			world_.state().resource_claims.is_wanted();
 	}
 	return false;
 }

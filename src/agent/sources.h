@@ -32,14 +32,15 @@ enum class Kind {
 	volumes,
 	classes,
 	slices,
-	device_classes
+	device_classes,
+	resource_claims
 };
 
 /* Volume claims, volumes and storage classes are watched only when a pod of ours has claims. Most
  * clusters have many claims that no pod of ours mounts, and in many clusters no pod of ours has
  * one. Devices are watched only when there are rules for them: nodes need their GRES before the
- * first pod asks for one. */
-enum class Wanted { always, for_claims, for_devices };
+ * first pod asks for one. Claims for them are watched from the first pod of ours that has one. */
+enum class Wanted { always, for_claims, for_devices, for_resource_claims };
 
 struct KindRow {
 	/* Decodes an object and reports it to World. Error: the object cannot be decoded. */

@@ -46,6 +46,8 @@ libcodec_la_SOURCES = \
 	%D%/proto_schema.h \
 	%D%/resource_slice.cc \
 	%D%/resource_slice.h \
+	%D%/resource_claim.cc \
+	%D%/resource_claim.h \
 	%D%/time.cc \
 	%D%/time.h \
 	%D%/view.h \

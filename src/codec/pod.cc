@@ -90,8 +90,10 @@ std::string main_container(PodView pod)
 	return containers[0].text<"name">();
 }
 
-void take_spec(Pod &pod, SpecView spec, json_object *annotations)
+void take_spec(Pod &pod, PodView object)
 {
+	const SpecView spec = object.object<"spec">();
+	json_object *annotations = object.object<"metadata">().values<"annotations">();
 	pod.scheduler_name = spec.text<"schedulerName">();
 	pod.node_name = spec.text<"nodeName">();
 	pod.scheduling_group = spec.object<"schedulingGroup">().text<"podGroupName">();
@@ -104,6 +106,7 @@ void take_spec(Pod &pod, SpecView spec, json_object *annotations)
 	pod.constraints.spreads = spreads_from_json(
 		spec.objects<"topologySpreadConstraints">(), pod.labels, unsupported);
 	pod.constraints.claims = claims_of_pod(spec, pod.name, unsupported);
+	pod.resource_claims = resource_claims_of_pod(spec, object.object<"status">(), unsupported);
 	note_unsupported(spec, unsupported);
 	pod.annotation_bytes = annotation_bytes(annotations);
 	/* a bound pod has those of its Binding, too */
@@ -185,7 +188,7 @@ Result<Pod> pod_from_json(json_object *object)
 	const PodView view(object);
 	if (auto done = take_metadata(pod, view.object<"metadata">()); !done)
 		return done.error();
-	take_spec(pod, view.object<"spec">(), view.object<"metadata">().values<"annotations">());
+	take_spec(pod, view);
 	take_status(pod, view);
 	pod.main_container = main_container(view);
 	auto requests = effective_requests(object);
@@ -221,7 +224,7 @@ Result<Pod> pod_from_template(json_object *pod_template, const std::string &name
 	const PodView view(pod_template);
 	pod.labels = get_strings(view.object<"metadata">().values<"labels">());
 	pod.annotations = get_strings(view.object<"metadata">().values<"annotations">(), is_wanted);
-	take_spec(pod, view.object<"spec">(), view.object<"metadata">().values<"annotations">());
+	take_spec(pod, view);
 	add_default_tolerations(pod.constraints.tolerations);
 	pod.node_name.clear(); /* otherwise the pod would count as bound */
 	std::erase_if(

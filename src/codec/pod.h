@@ -35,6 +35,11 @@ Result<core::Resources> effective_requests(View<schema::k_pod> pod);
  * scheduling_constraints.h reports the others. */
 void note_unsupported(View<schema::k_spec> spec, std::set<std::string> &fields);
 
+/* spec.resourceClaims, with the names that status.resourceClaimStatuses gives to claims made of
+ * templates. */
+std::vector<core::PodResourceClaim> resource_claims_of_pod(View<schema::k_spec> spec,
+	View<schema::k_status> status, std::set<std::string> &unsupported);
+
 /* The reference with controller=true in metadata.ownerReferences. */
 std::optional<core::OwnerRef> controller_of(Views<schema::k_owner> owners);
 

@@ -19,6 +19,9 @@ constexpr char k_spread_path[] = "spec.topologySpreadConstraints";
 /* limits, because each is evaluated for every pod of the cluster */
 constexpr std::size_t k_spreads_most = 16, k_label_keys_most = 64;
 
+/* the limit of the API */
+constexpr std::size_t k_resource_claims_most = 32;
+
 using SpreadView = View<schema::k_spread>;
 
 std::int32_t positive(std::int64_t value)
@@ -95,13 +98,36 @@ std::vector<core::Spread> spreads_from_json(Views<schema::k_spread> constraints,
 	return out;
 }
 
+std::vector<core::PodResourceClaim> resource_claims_of_pod(View<schema::k_spec> spec,
+	View<schema::k_status> status, std::set<std::string> &unsupported)
+{
+	std::vector<core::PodResourceClaim> out;
+	for (const auto one : spec.objects<"resourceClaims">()) {
+		core::PodResourceClaim claim{.name = one.text<"name">(),
+			.claim = one.text<"resourceClaimName">(),
+			.is_own = !one.text<"resourceClaimTemplateName">().empty()};
+		if (claim.claim.empty() != claim.is_own || out.size() >= k_resource_claims_most) {
+			unsupported.insert("spec.resourceClaims that names neither a claim nor a "
+					   "template, or of this number");
+			break;
+		}
+		for (const auto made : status.objects<"resourceClaimStatuses">()) {
+			if (!claim.is_own || made.text<"name">() != claim.name)
+				continue;
+			claim.claim = made.text<"resourceClaimName">();
+			claim.is_needless = claim.claim.empty();
+		}
+		out.push_back(std::move(claim));
+	}
+	return out;
+}
+
 void note_unsupported(View<schema::k_spec> spec, std::set<std::string> &fields)
 {
 	const auto note = [&](bool asked, const char *field) {
 		if (asked)
 			fields.insert(field);
 	};
-	note(spec.objects<"resourceClaims">().size() > 0, "spec.resourceClaims");
 	note(!spec.object<"workloadRef">().text<"name">().empty(), "spec.workloadRef");
 }
 

@@ -172,6 +172,12 @@ inline constexpr ProtoSchema k_volume{k_volume_members};
 
 inline constexpr Member k_named_members[] = {{1, As::text, "name"}};
 inline constexpr ProtoSchema k_named{k_named_members};
+inline constexpr Member k_resource_claim_members[] = {{1, As::text, "name"},
+	{3, As::text, "resourceClaimName"}, {4, As::text, "resourceClaimTemplateName"}};
+inline constexpr ProtoSchema k_resource_claim{k_resource_claim_members};
+inline constexpr Member k_resource_claim_status_members[] = {
+	{1, As::text, "name"}, {2, As::text, "resourceClaimName"}};
+inline constexpr ProtoSchema k_resource_claim_status{k_resource_claim_status_members};
 inline constexpr Member k_scheduling_group_members[] = {{1, As::text, "podGroupName"}};
 inline constexpr ProtoSchema k_scheduling_group{k_scheduling_group_members};
 
@@ -190,7 +196,7 @@ inline constexpr Member k_spec_members[] = {
 	{32, As::amount_map, "overhead"},
 	{33, As::objects, "topologySpreadConstraints", &k_spread},
 	{38, As::objects, "schedulingGates", &k_named},
-	{39, As::objects, "resourceClaims", &k_named},
+	{39, As::objects, "resourceClaims", &k_resource_claim},
 	{40, As::object, "resources", &k_resources},
 	{42, As::object, "workloadRef", &k_named}, /* Kubernetes 1.35 and 1.36 */
 	{43, As::object, "schedulingGroup", &k_scheduling_group},
@@ -208,6 +214,7 @@ inline constexpr Member k_status_members[] = {
 	{4, As::text, "reason"},
 	{8, As::objects, "containerStatuses", &k_container_status},
 	{10, As::objects, "initContainerStatuses", &k_container_status},
+	{15, As::objects, "resourceClaimStatuses", &k_resource_claim_status},
 };
 inline constexpr ProtoSchema k_status{k_status_members};
 

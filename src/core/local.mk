@@ -46,12 +46,23 @@ libcore_la_SOURCES = \
 	%D%/cel/value.h \
 	%D%/device/frozen_list.cc \
 	%D%/device/inventory.cc \
+	%D%/device/deal.cc \
+	%D%/device/deal.h \
+	%D%/device/demand.cc \
+	%D%/device/demand.h \
+	%D%/device/fit.cc \
+	%D%/device/fit.h \
+	%D%/device/given.cc \
+	%D%/device/given.h \
 	%D%/device/inventory.h \
 	%D%/device/list_maker.cc \
 	%D%/device/list_maker.h \
 	%D%/device/resource_claim.h \
 	%D%/device/rule.h \
+	%D%/device/selectors.cc \
+	%D%/device/selectors.h \
 	%D%/device/slice.h \
+	%D%/device/steps.h \
 	%D%/gang/components.cc \
 	%D%/gang/components.h \
 	%D%/gang/grouping.cc \
@@ -115,6 +126,8 @@ libcore_la_SOURCES = \
 	%D%/model/selectors.cc \
 	%D%/model/selectors.h \
 	%D%/model/spec.h \
+	%D%/model/toleration.cc \
+	%D%/model/toleration.h \
 	%D%/model/when.cc \
 	%D%/model/when.h \
 	%D%/options/bounds.cc \
@@ -256,8 +269,13 @@ libcore_la_SOURCES = \
 	%D%/world/node_exclusions.cc \
 	%D%/world/placing_queue.cc \
 	%D%/world/placing_queue.h \
+	%D%/world/device_facts.cc \
 	%D%/world/pod_claims.cc \
 	%D%/world/pod_claims.h \
+	%D%/world/pod_devices.cc \
+	%D%/world/pod_devices.h \
+	%D%/world/resource_claims.cc \
+	%D%/world/resource_claims.h \
 	%D%/world/requested_nodes.cc \
 	%D%/world/review_queue.cc \
 	%D%/world/review_queue.h \

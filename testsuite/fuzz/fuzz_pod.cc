@@ -135,7 +135,7 @@ void check_storage(json_object *object)
 	if (!claims.trouble_of(pod).empty() || claims.refuses(pod, node))
 		return;
 	for (const core::ClaimStep &step : claims.plan(pod, node).steps) {
-		MUST(core::claim_of(step) == wanted.id);
+		MUST(core::claim_name_of(step) == wanted.id.name);
 		if (std::holds_alternative<core::GiveVolume>(step))
 			MUST(volume && volume->bytes >= wanted.bytes && !volume->deleting);
 	}

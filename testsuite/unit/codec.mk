@@ -47,3 +47,7 @@ check_PROGRAMS += testsuite/unit/test_resource_slice
 TESTS += testsuite/unit/test_resource_slice
 testsuite_unit_test_resource_slice_SOURCES = %D%/test_resource_slice.cc
 testsuite_unit_test_resource_slice_LDADD = libcheck.la libcodec.la libcore.la libbase.la
+check_PROGRAMS += testsuite/unit/test_resource_claim
+TESTS += testsuite/unit/test_resource_claim
+testsuite_unit_test_resource_claim_SOURCES = %D%/test_resource_claim.cc
+testsuite_unit_test_resource_claim_LDADD = libcheck.la libcodec.la libcore.la libbase.la

@@ -381,3 +381,17 @@ check_PROGRAMS += testsuite/unit/test_world_devices
 TESTS += testsuite/unit/test_world_devices
 testsuite_unit_test_world_devices_SOURCES = %D%/test_world_devices.cc
 testsuite_unit_test_world_devices_LDADD = libcheck.la libcore.la libbase.la
+check_PROGRAMS += testsuite/unit/test_device_demand
+TESTS += testsuite/unit/test_device_demand
+testsuite_unit_test_device_demand_SOURCES = %D%/device_facts.h %D%/test_device_demand.cc
+testsuite_unit_test_device_demand_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_device_deal
+TESTS += testsuite/unit/test_device_deal
+testsuite_unit_test_device_deal_SOURCES = %D%/device_facts.h %D%/test_device_deal.cc
+testsuite_unit_test_device_deal_LDADD = libcheck.la libcore.la libbase.la
+
+check_PROGRAMS += testsuite/unit/test_world_resource_claims
+TESTS += testsuite/unit/test_world_resource_claims
+testsuite_unit_test_world_resource_claims_SOURCES = %D%/device_facts.h %D%/test_world_resource_claims.cc %D%/world_facts.h
+testsuite_unit_test_world_resource_claims_LDADD = libcheck.la libcore.la libbase.la

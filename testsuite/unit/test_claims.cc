@@ -70,7 +70,7 @@ std::string plan_text(const Claims &claims, const Pod &pod, const KubeNode &n)
 	std::string out;
 	for (const ClaimStep &step : plan.steps) {
 		const auto *give = std::get_if<GiveVolume>(&step);
-		out += (out.empty() ? "" : " ") + claim_of(step).name +
+		out += (out.empty() ? "" : " ") + claim_name_of(step) +
 			(give ? " gets " + give->volume
 			      : " selects " + std::get_if<SelectNode>(&step)->node);
 	}

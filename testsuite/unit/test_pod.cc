@@ -283,6 +283,7 @@ std::vector<std::string> unsupported(const char *spec)
 	std::set<std::string> fields;
 	(void)constraints_from_json(json.get(), fields);
 	(void)claims_of_pod(json.get(), "p", fields);
+	(void)resource_claims_of_pod(json.get(), nullptr, fields);
 	(void)spreads_from_json(get(json.get(), "topologySpreadConstraints"), {}, fields);
 	note_unsupported(json.get(), fields);
 	return {fields.begin(), fields.end()};
@@ -350,7 +351,10 @@ void what_cannot_be_honoured_is_named()
 		 R"("labelSelector":{"matchExpressions":[{"key":"a","operator":"Gt",)"
 		 R"("values":["1"]}]}}]})",
 			"spec.topologySpreadConstraints with this labelSelector"},
-		{R"({"resourceClaims":[{"name":"x"}]})", "spec.resourceClaims"},
+		{R"({"resourceClaims":[{"name":"x"}]})",
+			"spec.resourceClaims that names neither a claim nor a template, or of this "
+			"number"},
+		{R"({"resourceClaims":[{"name":"x","resourceClaimName":"c"}]})", ""},
 		{R"({"schedulingGroup":{"podGroupName":"x"}})", ""},
 		{R"({"workloadRef":{"name":"x"}})", "spec.workloadRef"},
 		{R"({"containers":[{"ports":[{"containerPort":80,"hostPort":80}]}]})", ""},
@@ -367,8 +371,29 @@ void what_cannot_be_honoured_is_named()
 		CHECK_EQUAL(row.spec + (fields.empty() ? "" : fields[0]), row.spec + row.field);
 		CHECK(fields.size() <= 1);
 	}
-	CHECK(unsupported(R"({"workloadRef":{"name":"x"},"resourceClaims":[{"name":"b"}]})") ==
-		(std::vector<std::string>{"spec.resourceClaims", "spec.workloadRef"}));
+	CHECK_EQUAL(unsupported(R"({"workloadRef":{"name":"x"},"resourceClaims":[{"name":"b"}]})")
+			    .size(),
+		2U);
+}
+
+/* A claim made of a template has its name in the status. */
+void resource_claims_are_read()
+{
+	const auto json = codec::parse_json(
+		R"({"metadata":{"name":"p","namespace":"n","uid":"u"},"spec":{"resourceClaims":[)"
+		R"({"name":"a","resourceClaimName":"shared"},)"
+		R"({"name":"b","resourceClaimTemplateName":"t"},)"
+		R"({"name":"c","resourceClaimTemplateName":"t"},)"
+		R"({"name":"d","resourceClaimTemplateName":"t"}]},"status":)"
+		R"({"resourceClaimStatuses":[{"name":"a","resourceClaimName":"no"},)"
+		R"({"name":"b","resourceClaimName":"p-b-x"},{"name":"c"}]}})",
+		1 << 20);
+	const auto pod = codec::pod_from_json(json.value().get());
+	REQUIRE(pod.ok());
+	CHECK(pod->resource_claims ==
+		(std::vector<core::PodResourceClaim>{{"a", "shared", false, false},
+			{"b", "p-b-x", true, false}, {"c", "", true, true},
+			{"d", "", true, false}}));
 }
 
 /* Every node is checked against these lists, so a pod must not contain thousands of entries. A
@@ -558,6 +583,7 @@ int main()
 			TEST(effective_requests_follow_kube_scheduler),
 			TEST(other_resources_are_kept_by_name),
 			TEST(what_cannot_be_honoured_is_named),
+			TEST(resource_claims_are_read),
 			TEST(lists_without_end_are_named),
 			TEST(demands_are_read),
 			TEST(how_a_pod_is_to_be_spread_is_read),

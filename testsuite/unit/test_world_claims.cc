@@ -165,7 +165,7 @@ void a_claim_that_waits_gets_a_volume_of_the_node()
 	CHECK_EQUAL(s.act(), "give:v2");
 	s.wait(1);
 	CHECK_EQUAL(s.act(), ""); /* one write, one answer */
-	s.world.answer(core::BindVolumeAnswered{{"a"}, Ok{}}, s.now);
+	s.world.answer(core::WriteClaimAnswered{{"a"}, Ok{}}, s.now);
 	s.wait(1);
 	CHECK_EQUAL(s.act(), "report:a:SlurmWaitsForVolume");
 	CHECK_EQUAL(s.text, "Slurm job 7 has node n2; volume claim c is being bound for it");
@@ -188,14 +188,14 @@ void a_write_that_fails_is_tried_again_with_what_is_true_then()
 	CHECK_EQUAL(s.act(), "submit:a-n2");
 	s.allocate("a", 7, "n1");
 	CHECK_EQUAL(s.act(), "give:v1");
-	s.world.answer(core::BindVolumeAnswered{{"a"}, Error{Errc::conflict, "changed"}}, s.now);
+	s.world.answer(core::WriteClaimAnswered{{"a"}, Error{Errc::conflict, "changed"}}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	Volume later = Stage::volume("v1", "n1");
 	later.resource_version = "6";
 	s.world.observe(core::VolumeSeen{later});
 	s.wait(2);
 	CHECK_EQUAL(s.act(), "give:v1");
-	s.world.answer(core::BindVolumeAnswered{{"a"}, Error{Errc::conflict, "changed"}}, s.now);
+	s.world.answer(core::WriteClaimAnswered{{"a"}, Error{Errc::conflict, "changed"}}, s.now);
 	later.claim = ClaimId{"default", "another"};
 	later.is_available = false;
 	s.world.observe(core::VolumeSeen{later});
@@ -213,7 +213,7 @@ void a_provisioner_may_refuse_the_node()
 	CHECK_EQUAL(s.act(), "submit:a");
 	s.allocate("a", 7, "n1");
 	CHECK_EQUAL(s.act(), "select:n1");
-	s.world.answer(core::BindVolumeAnswered{{"a"}, Ok{}}, s.now);
+	s.world.answer(core::WriteClaimAnswered{{"a"}, Ok{}}, s.now);
 	Claim told = Stage::claim("late");
 	told.selected_node = "n1";
 	s.world.observe(core::ClaimSeen{told}, s.now);
@@ -241,7 +241,7 @@ void who_waits_too_long_for_a_claim_gives_the_node_back()
 	s.allocate("a", 7, "n1");
 	s.tell_job("a", 7, JobState::running, "n1");
 	CHECK_EQUAL(s.act(), "select:n1");
-	s.world.answer(core::BindVolumeAnswered{{"a"}, Ok{}}, s.now);
+	s.world.answer(core::WriteClaimAnswered{{"a"}, Ok{}}, s.now);
 	s.wait(599);
 	CHECK_EQUAL(s.act(), "report:a:SlurmWaitsForVolume");
 	s.wait(2);
@@ -339,7 +339,7 @@ void time_in_the_queue_is_not_time_for_the_claim()
 	s.allocate("a", 7, "n1");
 	s.tell_job("a", 7, JobState::running, "n1");
 	CHECK_EQUAL(s.act(), "select:n1");
-	s.world.answer(core::BindVolumeAnswered{{"a"}, Ok{}}, s.now);
+	s.world.answer(core::WriteClaimAnswered{{"a"}, Ok{}}, s.now);
 	Claim selected = Stage::claim("late");
 	selected.selected_node = "n1";
 	selected.resource_version = "2";

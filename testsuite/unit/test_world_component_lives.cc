@@ -289,7 +289,7 @@ void volumes_are_made_before_any_component_is_bound()
 	stage.allocate("ray-uid+1", nodes({{"n3", 4}, {"n4", 4}}));
 	(void)stage.step();
 	stage.allocate("ray-uid", nodes({{"n1", 1}}));
-	CHECK_EQUAL(stage.step(), "BindVolume h");
+	CHECK_EQUAL(stage.step(), "WriteClaim h");
 }
 
 /* ---- ends ---- */

@@ -236,8 +236,8 @@ struct LivingStage : UnlikeStage {
 			world.answer(LookUpAnswered{uid, PodLookup::unbound}, now);
 		if (std::holds_alternative<DeletePod>(action))
 			return "Delete " + uid.text;
-		if (std::holds_alternative<BindVolume>(action))
-			return "BindVolume " + uid.text;
+		if (std::holds_alternative<WriteClaim>(action))
+			return "WriteClaim " + uid.text;
 		if (auto *submit = std::get_if<Submit>(&action))
 			return made(uid, submit->spec.marker);
 		if (auto *complete = std::get_if<Complete>(&action))

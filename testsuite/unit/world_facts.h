@@ -85,6 +85,22 @@ inline Volume free_volume(const std::string &name, const std::string &node)
 	return v;
 }
 
+inline std::string word_of(const ClaimStep &step)
+{
+	if (const auto *give = std::get_if<GiveVolume>(&step))
+		return "give:" + give->volume;
+	if (const auto *select = std::get_if<SelectNode>(&step))
+		return "select:" + select->node;
+	if (const auto *allocate = std::get_if<AllocateDevices>(&step)) {
+		std::string out = "allocate:" + allocate->claim.name;
+		for (const ChosenDevice &one : allocate->devices)
+			out += "=" + one.result.device.name;
+		return out;
+	}
+	return (std::holds_alternative<ProtectClaim>(step) ? "protect:" : "release:") +
+		claim_name_of(step);
+}
+
 /* One word per action of a single pod; excluded nodes follow a minus sign. */
 inline std::string word_of(const PodUid &uid, const Action &action)
 {
@@ -98,11 +114,8 @@ inline std::string word_of(const PodUid &uid, const Action &action)
 		return excluding("submit:", s->spec);
 	if (const auto *u = std::get_if<Update>(&action))
 		return excluding("update:", u->spec);
-	if (const auto *p = std::get_if<BindVolume>(&action)) {
-		const auto *give = std::get_if<GiveVolume>(&p->step);
-		return give ? "give:" + give->volume
-			    : "select:" + std::get_if<SelectNode>(&p->step)->node;
-	}
+	if (const auto *p = std::get_if<WriteClaim>(&action))
+		return word_of(p->step);
 	if (const auto *e = std::get_if<Complete>(&action))
 		return "complete:" + std::to_string(e->job.number) +
 			(e->wait_status == k_status_given_back ? "=given-back" : "");

@@ -3,6 +3,7 @@
 
 #include "src/base/log.h"
 #include "src/codec/json.h"
+#include "src/codec/resource_claim.h"
 
 #include <chrono>
 
@@ -142,20 +143,50 @@ void set_drain_condition(
 		});
 }
 
+namespace
+{
+
+std::string path_of(const core::ResourceClaimId &claim, const char *subresource)
+{
+	return "/apis/resource.k8s.io/v1/namespaces/" + escape_query(claim.name_space) +
+		"/resourceclaims/" + escape_query(claim.name) + subresource;
+}
+
+/* Path and body. */
+struct ClaimPatch {
+	std::pair<std::string, std::string> operator()(const core::GiveVolume &step) const
+	{
+		return {"/api/v1/persistentvolumes/" + escape_query(step.volume),
+			codec::claim_ref_patch(step)};
+	}
+	std::pair<std::string, std::string> operator()(const core::SelectNode &step) const
+	{
+		return {"/api/v1/namespaces/" + escape_query(step.claim.name_space) +
+				"/persistentvolumeclaims/" + escape_query(step.claim.name),
+			codec::selected_node_patch(step)};
+	}
+	std::pair<std::string, std::string> operator()(const core::ProtectClaim &step) const
+	{
+		return {path_of(step.claim, ""), codec::protect_patch(step)};
+	}
+	std::pair<std::string, std::string> operator()(const core::AllocateDevices &step) const
+	{
+		return {path_of(step.claim, "/status"), codec::allocation_patch(step)};
+	}
+	std::pair<std::string, std::string> operator()(const core::ReleaseDevices &step) const
+	{
+		return {path_of(step.claim, "/status"), codec::release_patch(step)};
+	}
+};
+
+} // namespace
+
 void provide(Client &client, const core::ClaimStep &step, Done done)
 {
-	std::string path, body;
-	if (const auto *give = std::get_if<core::GiveVolume>(&step)) {
-		path = "/api/v1/persistentvolumes/" + escape_query(give->volume);
-		body = codec::claim_ref_patch(*give);
-	} else if (const auto *select = std::get_if<core::SelectNode>(&step)) {
-		path = "/api/v1/namespaces/" + escape_query(select->claim.name_space) +
-			"/persistentvolumeclaims/" + escape_query(select->claim.name);
-		body = codec::selected_node_patch(*select);
-	}
+	auto [path, body] = std::visit(ClaimPatch{}, step);
 	client.send(write_request(
 			    Method::patch, path + k_field_manager, std::move(body), k_merge_patch),
-		[path, done = std::move(done)](const Result<Response> &answer) {
+		[path = path, done = std::move(done)](const Result<Response> &answer) {
 			done(answer ? Status(Ok{})
 				    : Status(in_context("patch " + path, answer.error())));
 		});

@@ -31,7 +31,9 @@ struct DeviceRequest {
 	std::string device_class;
 	std::vector<std::string> selectors; /* CEL; a device must match all */
 	std::int64_t count = 1;
-	std::vector<Toleration> tolerations;
+	std::vector<Toleration> tolerations; /* of taints of devices */
+	/* the same as the API has them, JSON; empty: none */
+	std::string tolerations_text;
 	/* Field of the API that cannot be honoured, such as "firstAvailable"; empty: none. */
 	std::string unsupported;
 	bool operator==(const DeviceRequest &) const = default;
@@ -70,8 +72,7 @@ struct ResourceClaim {
 	std::string uid, resource_version;
 	std::string owner_uid; /* of the controller: the pod, for a claim made of a template */
 	bool deleting = false;
-	/* metadata.finalizers has resource.kubernetes.io/delete-protection */
-	bool is_protected = false;
+	std::vector<std::string> finalizers;
 	std::vector<DeviceRequest> requests;
 	std::vector<DeviceConstraint> constraints;
 	std::vector<ClaimConfig> configs;

@@ -9,6 +9,7 @@
 #define SLURMKUBE_CORE_DEVICE_SLICE_H
 
 #include "src/core/cel/device.h"
+#include "src/core/model/node.h"
 
 #include <compare>
 #include <cstdint>
@@ -31,15 +32,10 @@ struct DeviceId {
 	auto operator<=>(const DeviceId &) const = default;
 };
 
-struct DeviceTaint {
-	std::string key, value, effect;
-	auto operator<=>(const DeviceTaint &) const = default;
-};
-
 struct SliceDevice {
 	std::string name;
 	cel::Device properties; /* what selectors see */
-	std::vector<DeviceTaint> taints;
+	std::vector<Taint> taints;
 	/* Why Slurm cannot give this device to a job, with the field of the API: "consumesCounters"
 	 * and the like; empty: it can. */
 	std::string unsupported;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/inspect/waits.h"
 
+#include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
 #include "src/core/world/pod_claims.h"
 
@@ -82,7 +83,8 @@ std::string claim_waits(const PodStory &s, const KubeNode &node)
 	if (plan.steps.empty() && plan.awaited.empty())
 		return {};
 	return "volume claim " +
-		(plan.steps.empty() ? plan.awaited.front() : claim_of(plan.steps.front())).name +
+		(plan.steps.empty() ? plan.awaited.front().name
+				    : claim_name_of(plan.steps.front())) +
 		" to be bound for node " + node.name;
 }
 
@@ -116,6 +118,8 @@ std::string binding_waits(const PodStory &s)
 
 std::string unbound_waits(const PodStory &s)
 {
+	if (s.entry.reported.reason == names::k_reason_device)
+		return s.entry.reported.message;
 	switch (job_side(s.job)) {
 	case JobSide::none:
 	case JobSide::ended:

@@ -72,11 +72,13 @@ inline constexpr char k_reason_refused[] = "SlurmRefused"; /* cannot run as it i
 inline constexpr char k_reason_no_node[] = "SlurmNoNode";
 /* a volume claim is missing, unbound or in use */
 inline constexpr char k_reason_volume[] = "SlurmWaitsForVolume";
+/* a claim for devices is missing or in use, or a device is */
+inline constexpr char k_reason_device[] = "SlurmWaitsForDevice";
 /* temporary failure; the agent tries again */
 inline constexpr char k_reason_retrying[] = "SlurmRetrying";
 /* Those of waiting pods that skube top and /metrics tell apart; others count as "other". */
-inline constexpr const char *k_waiting_reasons[] = {
-	k_reason_pending, k_reason_refused, k_reason_no_node, k_reason_volume, k_reason_retrying};
+inline constexpr const char *k_waiting_reasons[] = {k_reason_pending, k_reason_refused,
+	k_reason_no_node, k_reason_volume, k_reason_device, k_reason_retrying};
 
 /* Reasons that only events have. Events use the reasons of conditions too. */
 inline constexpr char k_reason_bound[] = "SlurmBound";         /* allocated and bound */

@@ -63,6 +63,17 @@ struct Condition {
 	bool operator==(const Condition &) const = default;
 };
 
+/* One of spec.resourceClaims: devices for the pod. */
+struct PodResourceClaim {
+	std::string name;  /* within the pod */
+	std::string claim; /* the ResourceClaim; empty: it is not made yet */
+	/* Made of a template for this pod, and controlled by it. */
+	bool is_own = false;
+	/* Kubernetes says that the pod needs no claim of that name. */
+	bool is_needless = false;
+	bool operator==(const PodResourceClaim &) const = default;
+};
+
 struct Pod {
 	PodUid uid;
 	std::string name_space, name;
@@ -88,6 +99,7 @@ struct Pod {
 	std::string waiting_reason;
 	Resources requests;
 	SchedulingConstraints constraints;
+	std::vector<PodResourceClaim> resource_claims;
 	/* only options, under our prefix or an alias, and allocation.slurm-kube.io/ */
 	std::map<std::string, std::string> annotations;
 	std::size_t annotation_bytes = 0; /* keys and values of all annotations */
@@ -96,7 +108,7 @@ struct Pod {
 	std::string scheduling_group;
 	std::optional<OwnerRef> controller;
 	/* Placement constraints of the spec that are not supported, with their field paths, such as
-	 * "spec.resourceClaims". Sorted. */
+	 * "spec.workloadRef". Sorted. */
 	std::vector<std::string> unsupported_fields;
 	std::optional<Condition> not_scheduled; /* condition PodScheduled with status False */
 	std::optional<Condition> disruption;    /* condition DisruptionTarget with status True */

@@ -104,9 +104,31 @@ template <class M, class K, class V> bool take(M &known, const K &key, V value)
 
 } // namespace
 
-const ClaimId &claim_of(const ClaimStep &step)
+const std::string &claim_name_of(const ClaimStep &step)
 {
-	return std::visit([](const auto &one) -> const ClaimId & { return one.claim; }, step);
+	return std::visit(
+		[](const auto &one) -> const std::string & { return one.claim.name; }, step);
+}
+
+std::string step_text(const ClaimStep &step)
+{
+	struct {
+		std::string operator()(const GiveVolume &s) const
+		{
+			return "given volume " + s.volume;
+		}
+		std::string operator()(const SelectNode &) const { return "told its node"; }
+		std::string operator()(const ProtectClaim &) const { return "given the finalizer"; }
+		std::string operator()(const ReleaseDevices &) const { return "released"; }
+		std::string operator()(const AllocateDevices &s) const
+		{
+			std::string out;
+			for (const ChosenDevice &one : s.devices)
+				out += (out.empty() ? "given " : ", ") + one.result.device.name;
+			return out;
+		}
+	} to_text;
+	return std::visit(to_text, step);
 }
 
 /* ---- observing ---- */

@@ -15,6 +15,7 @@
 #define SLURMKUBE_CORE_PLACEMENT_CLAIMS_H
 
 #include "src/base/result.h"
+#include "src/core/device/steps.h"
 #include "src/core/placement/placement.h"
 
 #include <set>
@@ -80,13 +81,17 @@ struct SelectNode {
 	std::string node;
 	bool operator==(const SelectNode &) const = default;
 };
-using ClaimStep = std::variant<GiveVolume, SelectNode>;
+/* What is written for a claim before its pod is bound; the last three are for devices. */
+using ClaimStep =
+	std::variant<GiveVolume, SelectNode, ProtectClaim, AllocateDevices, ReleaseDevices>;
 
-const ClaimId &claim_of(const ClaimStep &step);
+const std::string &claim_name_of(const ClaimStep &step);
+/* What the claim is given, for logs: "given volume v1", "given gpu-0, gpu-1". */
+std::string step_text(const ClaimStep &step);
 
 /* What the claims of one pod need on one node. */
 struct ClaimPlan {
-	std::vector<ClaimStep> steps;
+	std::vector<ClaimStep> steps; /* for volumes */
 	/* claims that are decided, but that the volume's controller has not bound yet */
 	std::vector<ClaimId> awaited;
 };

@@ -16,16 +16,6 @@ constexpr char k_unschedulable_taint[] = "node.kubernetes.io/unschedulable";
 using names::k_hostname_label;
 constexpr char k_any_address[] = "0.0.0.0";
 
-bool tolerates(const Toleration &toleration, const Taint &taint)
-{
-	if (!toleration.effect.empty() && toleration.effect != taint.effect)
-		return false;
-	if (!toleration.key.empty() && toleration.key != taint.key)
-		return false;
-	return toleration.op == TolerationOp::exists ||
-		(toleration.op == TolerationOp::equal && toleration.value == taint.value);
-}
-
 std::optional<Refusal> selector_refuses(const Pod &pod, const KubeNode &node)
 {
 	for (const auto &[key, value] : pod.constraints.node_selector) {
@@ -119,12 +109,6 @@ Resources held_by(const Holders &holders)
 	}
 	sum.pods = static_cast<std::int64_t>(holders.size());
 	return sum;
-}
-
-bool tolerates(const std::vector<Toleration> &tolerations, const Taint &taint)
-{
-	return std::any_of(tolerations.begin(), tolerations.end(),
-		[&](const Toleration &toleration) { return tolerates(toleration, taint); });
 }
 
 std::optional<Refusal> cordon_refuses(const Pod &pod, const KubeNode &node)

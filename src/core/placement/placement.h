@@ -16,6 +16,7 @@
 
 #include "src/core/model/node.h"
 #include "src/core/model/pod.h"
+#include "src/core/model/toleration.h"
 
 #include <optional>
 #include <string>
@@ -34,7 +35,8 @@ enum class Cause {
 	pod_affinity,
 	pod_anti_affinity,
 	spread,
-	volume
+	volume,
+	device
 };
 
 struct Refusal {
@@ -65,8 +67,6 @@ std::optional<Refusal> room_refuses(
 
 /* The sum of their requests; `pods` is their number. */
 Resources held_by(const Holders &holders);
-
-bool tolerates(const std::vector<Toleration> &tolerations, const Taint &taint);
 
 /* Whether `other` matches all terms of the pod's pod affinity; false if there are none. */
 bool matches_affinity(const Pod &pod, const Pod &other);

@@ -39,6 +39,8 @@ struct Policy {
 	std::vector<NamespaceRule> namespaces = {};
 	LabelFeatures features = {}; /* labels of nodes that are features in Slurm */
 	GresTable gres = default_gres_table();
+	/* Devices of resource claims are GRES by rules; false: such claims are refused. */
+	bool has_device_rules = false;
 	std::uint32_t min_uid = 1000;     /* minimum for users named by annotations */
 	ZoneOffset zone_offset = nullptr; /* for times that users write without a zone */
 	std::vector<PriorityClassRule> priority_classes = {};

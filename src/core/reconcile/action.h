@@ -41,8 +41,9 @@ struct Bind {
 	std::optional<std::uint32_t> rank; /* set for a member of a gang */
 	std::string remark = {};           /* for users: a part of the event's text */
 };
-struct BindVolume { /* bind a claim of the pod, which must be done before the pod is bound */
-	JobId job;
+/* Write to a claim of the pod, for volumes or devices, before the pod is bound. */
+struct WriteClaim {
+	JobId job; /* 0: the pod has none any more, and its devices are given back */
 	ClaimStep step;
 };
 /* Ask the API server whether the pod exists and is bound: no watch has reported that, or a decision
@@ -69,7 +70,7 @@ struct Report {
 	Condition not_scheduled;
 };
 using Action =
-	std::variant<Submit, Update, Cancel, Complete, Bind, BindVolume, LookUp, DeletePod, Report>;
+	std::variant<Submit, Update, Cancel, Complete, Bind, WriteClaim, LookUp, DeletePod, Report>;
 
 /* The kinds of action that have been started and not answered. While a flag is set, no action of
  * that kind is started again. */

@@ -36,6 +36,8 @@ std::optional<Condition> obstacle_of(const ComponentFacts &f, const RankFacts &r
 		return waiting_for_prolog(*f.job);
 	if (!r.node.claim_wait.empty())
 		return waiting_for_claim(*f.job, r.node.name, r.node.claim_wait);
+	if (!r.node.device_wait.empty())
+		return waiting_for_device(*f.job, r.node.name, r.node.device_wait);
 	return std::nullopt;
 }
 
@@ -59,7 +61,7 @@ void bind(const ComponentFacts &f, const RankFacts &r, RankActions &out)
 		return;
 	}
 	if (r.node.claim_step) {
-		out.push_back({r.uid, BindVolume{f.job->id, *r.node.claim_step}});
+		out.push_back({r.uid, WriteClaim{f.job->id, *r.node.claim_step}});
 		return;
 	}
 	Bind bind{f.job->id, r.node.name, r.node.cpus, f.job->marker.attempt, std::nullopt};
@@ -102,7 +104,7 @@ RankActions wait_for_others(const ComponentFacts &f)
 			r.holds_rank && !r.busy.remove && !r.busy.claim && r.may_retry &&
 			r.node.claim_step && !obstacle_of(f, r);
 		if (is_due)
-			out.push_back({r.uid, BindVolume{f.job->id, *r.node.claim_step}});
+			out.push_back({r.uid, WriteClaim{f.job->id, *r.node.claim_step}});
 	}
 	std::ranges::move(tell(f, *f.others.waits_for), std::back_inserter(out));
 	return out;

@@ -42,6 +42,8 @@ struct PlaceFacts {
 	std::optional<ClaimStep> claim_step = {};
 	/* a volume claim that is not ready yet, as text for users; or empty */
 	std::string claim_wait = {};
+	/* The same of a claim for devices. claim_step may be for one, too. */
+	std::string device_wait = {};
 };
 
 /* One pod that exists. */
@@ -72,6 +74,8 @@ struct RankFacts {
 	/* others of its component are bound, and it has waited too long for a place */
 	bool is_placeless_long = false;
 	bool is_of_before = false; /* the pod ended under an earlier job */
+	/* devices are allocated for the pod, and its job is gone: what gives them back */
+	std::optional<ClaimStep> stale_claim;
 	/* created after the job ended: the pod waits for the next job */
 	bool is_after_end = false;
 	/* The end of this job means the end of this bound pod; see is_about_pod(). */

@@ -217,6 +217,34 @@ Action change_of(const SlurmJob &job, const JobChange &change, const Result<JobS
 		std::move(names->removed)};
 }
 
+namespace
+{
+
+RankActions by_job(const ComponentFacts &f)
+{
+	switch (job_side(f.job)) {
+	case JobSide::none:
+		return without_job(f);
+	case JobSide::pending:
+		return pending(f);
+	case JobSide::allocated:
+		return allocated(f);
+	case JobSide::ended:
+		return ended(f);
+	}
+	return {};
+}
+
+void give_back_devices(const ComponentFacts &f, RankActions &out)
+{
+	for (const RankFacts &r : f.ranks) {
+		if (r.stale_claim && !r.busy.claim && r.may_retry)
+			out.push_back({r.uid, WriteClaim{{}, *r.stale_claim}});
+	}
+}
+
+} // namespace
+
 std::vector<RankAction> reconcile(const ComponentFacts &f)
 {
 	if (!f.known || (f.job && f.job->state == JobState::unknown))
@@ -234,17 +262,9 @@ std::vector<RankAction> reconcile(const ComponentFacts &f)
 		return end_with_other(f);
 	if (job_side(f.job) != JobSide::ended && std::ranges::any_of(f.ranks, is_evicted))
 		return evict_again(f);
-	switch (job_side(f.job)) {
-	case JobSide::none:
-		return without_job(f);
-	case JobSide::pending:
-		return pending(f);
-	case JobSide::allocated:
-		return allocated(f);
-	case JobSide::ended:
-		return ended(f);
-	}
-	return {};
+	RankActions out = by_job(f);
+	give_back_devices(f, out);
+	return out;
 }
 
 } // namespace slurmkube::core

@@ -56,6 +56,7 @@ Condition pods_never_came(const PodsLate &late, std::int64_t next_epoch_seconds)
 /* Slurm does not have the job, and has not reported its end. count: such jobs in a row. */
 Condition job_vanished(JobId job, unsigned count, std::int64_t next_epoch_seconds);
 Condition waiting_for_claim(const SlurmJob &job, const std::string &node, const std::string &what);
+Condition waiting_for_device(const SlurmJob &job, const std::string &node, const std::string &what);
 /* For a workload of several components. job: the other component's; nullptr: it has none yet. */
 Condition waiting_for_turn(const std::string &component, const SlurmJob *job);
 Condition waiting_for_component(
@@ -67,6 +68,8 @@ Condition job_of_other_ended(const SlurmJob &job);
 Condition waiting_for_room(const SlurmJob &job, const std::string &node, const std::string &holder);
 /* A volume claim prevents the submission. */
 Condition waiting_for_claims(std::string trouble);
+/* The same for claims for devices. */
+Condition waiting_for_devices(std::string trouble);
 /* Pods with related affinity or spread constraints are scheduled first. */
 Condition waiting_for_peers();
 /* owner: "Job a: it does not exist yet" */

@@ -37,6 +37,49 @@ std::string claim_not_bound_in_time(const std::string &claim, std::int64_t secon
 		" s";
 }
 
+std::string resource_claims_unread(const std::string &why)
+{
+	return "its resource claims and the devices of nodes have not been read yet" +
+		(why.empty() ? "" : ": " + why);
+}
+
+std::string resource_claim_not_made(const std::string &name)
+{
+	return "Kubernetes has not made its resource claim " + name + " from the template yet";
+}
+
+std::string resource_claim_missing(const std::string &claim)
+{
+	return "resource claim " + claim + " does not exist";
+}
+
+std::string resource_claim_ends(const std::string &claim)
+{
+	return "resource claim " + claim + " is being deleted";
+}
+
+std::string resource_claim_not_own(const std::string &claim)
+{
+	return "resource claim " + claim + " was made for another pod";
+}
+
+std::string resource_claim_in_use(const std::string &claim)
+{
+	return "resource claim " + claim +
+		" is allocated, and not for this pod alone: Slurm does "
+		"not share devices between pods";
+}
+
+std::string resource_claim_being_written(const std::string &claim)
+{
+	return "resource claim " + claim + " is being allocated for it";
+}
+
+std::string device_in_use(const std::string &device, const std::string &claim)
+{
+	return "device " + device + " is still allocated for resource claim " + claim;
+}
+
 std::string cannot_be_used(const std::string &why)
 {
 	return "cannot be used: " + why;

@@ -26,6 +26,18 @@ std::string claim_not_shared(const std::string &claim, const GangId &gang);
 /* Why the node that the pod was given cannot be used, or not yet. */
 std::string claim_being_bound(const std::string &claim);
 std::string claim_not_bound_in_time(const std::string &claim, std::int64_t seconds);
+/* why: as Kubernetes says it; empty: nothing is known. */
+std::string resource_claims_unread(const std::string &why);
+/* name: within the pod */
+std::string resource_claim_not_made(const std::string &name);
+std::string resource_claim_missing(const std::string &claim);
+std::string resource_claim_ends(const std::string &claim);
+std::string resource_claim_not_own(const std::string &claim);
+std::string resource_claim_in_use(const std::string &claim);
+std::string resource_claim_being_written(const std::string &claim);
+inline constexpr char k_devices_not_told[] = "Slurm has not said yet which devices the job has";
+std::string device_in_use(const std::string &device, const std::string &claim);
+
 std::string cannot_be_used(const std::string &why);
 
 /* The pod that holds the node. job: its job if that is still allocated, else nullptr. */

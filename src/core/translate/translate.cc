@@ -15,8 +15,24 @@ namespace slurmkube::core
 namespace
 {
 
-Status check_supported(const Pod &pod)
+/* Slurm can give the devices of a claim only if it counts them. */
+Status check_resource_claims(const Pod &pod, const Policy &policy, Pods pods)
 {
+	if (pod.resource_claims.empty() || (policy.has_device_rules && pods == Pods::one))
+		return Ok{};
+	return Error{Errc::invalid,
+		"spec.resourceClaims " +
+			std::string(policy.has_device_rules
+					? "of pods that share a job is not supported yet: "
+					: "is not supported without section devices in "
+					  "slurmkubed.yaml: ") +
+			"remove it, or use another schedulerName"};
+}
+
+Status check_supported(const Pod &pod, const Policy &policy, Pods pods)
+{
+	if (const Status claims = check_resource_claims(pod, policy, pods); !claims)
+		return claims;
 	if (!pod.unsupported_fields.empty())
 		return Error{Errc::invalid,
 			pod.unsupported_fields.front() +
@@ -106,7 +122,7 @@ std::size_t count_of_hosts(const std::string &list)
 
 Status check_constraints(const Pod &pod, const Policy &policy)
 {
-	if (const Status supported = check_supported(pod); !supported)
+	if (const Status supported = check_supported(pod, policy, Pods::gang); !supported)
 		return supported;
 	const auto gres = gres_of_pod(pod.requests, policy.gres);
 	return gres ? Status(Ok{}) : Status(gres.error());
@@ -117,7 +133,7 @@ Result<JobSpec> translate(const Pod &pod, const Policy &policy, std::uint32_t at
 	const Result<NamespaceRule> rule = policy.rule_of(pod.name_space);
 	if (!rule)
 		return rule.error();
-	const Status supported = check_supported(pod);
+	const Status supported = check_supported(pod, policy, pods);
 	if (!supported)
 		return supported.error();
 	JobSpec spec = with_defaults(pod, policy, *rule, attempt);

@@ -47,7 +47,7 @@ struct BindAnswered {
 	PodUid pod;
 	Status answer;
 };
-struct BindVolumeAnswered {
+struct WriteClaimAnswered {
 	PodUid pod;
 	Status answer;
 };
@@ -78,7 +78,7 @@ struct NodeLookUpAnswered {
 };
 
 using Answer = std::variant<SubmitAnswered, UpdateAnswered, CompleteAnswered, BindAnswered,
-	BindVolumeAnswered, DeletePodAnswered, ReportAnswered, LookUpAnswered, NodeChangeAnswered,
+	WriteClaimAnswered, DeletePodAnswered, ReportAnswered, LookUpAnswered, NodeChangeAnswered,
 	NodeLookUpAnswered, DrainReportAnswered>;
 
 } // namespace slurmkube::core

@@ -57,6 +57,9 @@ void World::apply(const PodUid &key, Findings &found, Now now)
 		look_later(uid, at_us);
 	for (const std::string &node : found.waits_for_nodes)
 		waiters_[node].insert(key);
+	if (found.unfit_node)
+		state_.resource_claims.refuse(key, found.unfit_node->node, found.unfit_node->why,
+			found.unfit_node->until_us);
 	if (found.owner)
 		state_.owners.ask(found.owner->first, found.owner->second);
 	Component &component = state_.components.at(key);

@@ -48,18 +48,18 @@ void FactsReader::check_claims(
 	}
 	const ClaimPlan plan =
 		n.forbidden.empty() ? state_.claims.known().plan(pod, node) : ClaimPlan{};
-	const ClaimId *open = !plan.steps.empty() ? &claim_of(plan.steps.front())
-		: !plan.awaited.empty()           ? &plan.awaited.front()
-						  : nullptr;
+	const std::string *open = !plan.steps.empty() ? &claim_name_of(plan.steps.front())
+		: !plan.awaited.empty()               ? &plan.awaited.front().name
+						      : nullptr;
 	if (found_.is_over(uid, Clock::claims, open != nullptr, state_.settings.claim_wait_us))
-		n.forbidden = claim_not_bound_in_time(
-			open->name, state_.settings.claim_wait_us / 1'000'000);
+		n.forbidden =
+			claim_not_bound_in_time(*open, state_.settings.claim_wait_us / 1'000'000);
 	if (!open || !n.forbidden.empty())
 		return;
 	if (!plan.steps.empty() && plan.steps.front() != entry.submitted_step)
 		n.claim_step = plan.steps.front();
 	else if (!entry.busy.claim)
-		n.claim_wait = claim_being_bound(open->name);
+		n.claim_wait = claim_being_bound(*open);
 }
 
 } // namespace slurmkube::core

@@ -73,7 +73,7 @@ void World::class_gone(const std::string &name)
 	wake_all_claimants();
 }
 
-void World::volume_bound(const PodUid &pod, const Status &answer, Now now)
+void World::claim_written(const PodUid &pod, const Status &answer, Now now)
 {
 	PodEntry &entry = touch_pod(pod);
 	entry.busy.claim = false;

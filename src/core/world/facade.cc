@@ -88,22 +88,38 @@ struct World::Observer {
 		/* nodes without devices have waited for the list, too */
 		for (const auto &[name, node] : world.state_.kube_nodes)
 			world.nodes_.mark(name);
-		world.place_changed();
+		demands_changed();
 	}
 	void operator()(DeviceClassSeen &seen) const
 	{
 		world.state_.devices.seen(std::move(seen.device_class));
-		world.place_changed();
+		demands_changed();
 	}
 	void operator()(DeviceClassGone &seen) const
 	{
 		world.state_.devices.class_gone(seen.name);
-		world.place_changed();
+		demands_changed();
 	}
 	void operator()(DeviceClassesListed &seen) const
 	{
 		world.state_.devices.classes_listed(seen.live_uids);
-		world.place_changed();
+		demands_changed();
+	}
+	void operator()(ResourceClaimsUnreadable &seen) const
+	{
+		world.state_.resource_claims.set_unreadable(std::move(seen.why));
+	}
+	void operator()(ResourceClaimSeen &seen) const
+	{
+		world.queue_.mark(world.state_.resource_claims.seen(std::move(seen.claim)));
+	}
+	void operator()(ResourceClaimGone &seen) const
+	{
+		world.queue_.mark(world.state_.resource_claims.gone(seen.id));
+	}
+	void operator()(ResourceClaimsListed &seen) const
+	{
+		world.queue_.mark(world.state_.resource_claims.listed(seen.live_uids));
 	}
 	void operator()(LinkOpened &seen) const { world.link_opened(std::move(seen.hello)); }
 	void operator()(LinkLost &) const { world.state_.sync.lost(); }
@@ -123,7 +139,14 @@ struct World::Observer {
 			world.changes_.note(node);
 		}
 		if (!nodes.empty())
-			world.place_changed();
+			demands_changed();
+	}
+	/* What claims ask for may mean other devices now. */
+	void demands_changed() const
+	{
+		world.state_.resource_claims.forget_demands();
+		world.queue_.mark(world.state_.resource_claims.users());
+		world.place_changed();
 	}
 };
 
@@ -141,9 +164,9 @@ struct World::Answerer {
 		world.completed(told.pod, told.answer, told.was_cancel, now);
 	}
 	void operator()(BindAnswered &told) const { world.bound(told.pod, told.answer, now); }
-	void operator()(BindVolumeAnswered &told) const
+	void operator()(WriteClaimAnswered &told) const
 	{
-		world.volume_bound(told.pod, told.answer, now);
+		world.claim_written(told.pod, told.answer, now);
 	}
 	void operator()(DeletePodAnswered &told) const
 	{

@@ -8,6 +8,7 @@
 #ifndef SLURMKUBE_CORE_WORLD_FACTS_READER_H
 #define SLURMKUBE_CORE_WORLD_FACTS_READER_H
 
+#include "src/core/device/deal.h"
 #include "src/core/gang/rank_layout.h"
 #include "src/core/reconcile/together.h"
 #include "src/core/translate/translate.h"
@@ -118,6 +119,16 @@ class FactsReader
 		std::optional<Result<JobSpec>> &spec, std::optional<Condition> &waits_for) const;
 	void check_claims(const PodUid &uid, const PodEntry &entry, const KubeNode &node,
 		PlaceFacts &facts) const;
+	/* ---- claims for devices: device_facts.cc ---- */
+	void hold_for_devices(const PodUid &uid, const Pod &pod, PodSide side,
+		std::optional<Result<JobSpec>> &spec, std::optional<Condition> &waits_for) const;
+	void check_devices(const PodUid &uid, const Pod &pod, const SlurmJob &job,
+		PlaceFacts &facts) const;
+	void take_step(
+		const PodUid &uid, const Pod &pod, const ClaimDeal &one, PlaceFacts &facts) const;
+	void wait_for_devices(const PodUid &uid, PlaceFacts &facts) const;
+	void note_stale_claim(
+		const PodEntry &entry, const SlurmJob *job, RankFacts &rank) const;
 	[[nodiscard]] bool is_room_late(const PodUid &key, const ComponentFacts &facts) const;
 	[[nodiscard]] bool is_unbindable_long(const PodUid &key, const ComponentFacts &facts) const;
 	void note_placeless(ComponentFacts &facts) const;

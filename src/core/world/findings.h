@@ -44,6 +44,11 @@ struct Leaving {
 	std::string crowded_node; /* a node that this job must avoid; empty: none */
 };
 
+struct UnfitNode {
+	std::string node, why;
+	std::int64_t until_us = 0; /* monotonic microseconds */
+};
+
 class Findings
 {
       public:
@@ -79,6 +84,8 @@ class Findings
 	/* Nodes that could not take the pods when their allocation was given back, and can at
 	 * present. */
 	std::vector<std::string> nodes_with_room;
+	/* The devices that Slurm gave there cannot be used: the node is left out for a while. */
+	std::optional<UnfitNode> unfit_node;
 	/* To be asked for, unless its answer is more recent than that time. */
 	std::optional<std::pair<OwnerId, std::int64_t>> owner;
 	/* nullopt: the look did not try to place the pods */

@@ -65,7 +65,7 @@ void World::mark_in_flight(const PodUid &uid, const Action &action, Now now)
 	}
 	const bool is_of_pod = std::holds_alternative<Bind>(action) ||
 		std::holds_alternative<DeletePod>(action) ||
-		std::holds_alternative<BindVolume>(action) ||
+		std::holds_alternative<WriteClaim>(action) ||
 		std::holds_alternative<LookUp>(action);
 	if (!is_of_pod) {
 		state_.components.at(uid).busy.slurm = true;
@@ -83,7 +83,7 @@ void World::mark_in_flight(const PodUid &uid, const Action &action, Now now)
 			entry.eviction = *remove;
 			state_.components.at(state_.component_key_of(uid)).has_evictions = true;
 		}
-	} else if (const auto *provide = std::get_if<BindVolume>(&action)) {
+	} else if (const auto *provide = std::get_if<WriteClaim>(&action)) {
 		entry.busy.claim = true;
 		entry.submitted_step = provide->step;
 	} else {

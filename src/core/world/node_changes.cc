@@ -22,6 +22,7 @@ void World::note_constraints(const Pod &pod)
 {
 	state_.peers.note(pod);
 	state_.claims.note(pod);
+	state_.resource_claims.note(pod);
 	note_tolerations(pod);
 }
 
@@ -31,6 +32,7 @@ void World::forget_constraints(const PodUid &uid)
 	by_namespaces_.erase(uid);
 	placing_.forget(uid);
 	state_.claims.forget(uid);
+	state_.resource_claims.forget(uid);
 }
 
 void World::others_changed(const std::set<std::string> &nodes)

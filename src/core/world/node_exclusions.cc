@@ -39,7 +39,8 @@ Result<const NodeExclusions *> FactsReader::exclusions_of_pod(const PodUid &uid,
 	if (is_concerned(state_, pod))
 		nearby.emplace(nearby_pods_of(state_, uid, pod, true, at_once));
 	const NodeExclusions *exclusions = &filter_.exclusions_for(state_, pod);
-	if (nearby || !pod.constraints.claims.empty() || !exclusions->oversized.empty())
+	if (nearby || !pod.constraints.claims.empty() || !pod.resource_claims.empty() ||
+		!exclusions->oversized.empty())
 		filter_.exclude_more(
 			state_, uid, pod, nearby ? &*nearby : nullptr, own.emplace(*exclusions));
 	if (!state_.components.at(uid).crowded.empty())

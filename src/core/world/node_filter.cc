@@ -3,6 +3,7 @@
 
 #include "src/core/model/amounts.h"
 #include "src/core/world/pod_claims.h"
+#include "src/core/world/pod_devices.h"
 
 #include <algorithm>
 #include <utility>
@@ -125,6 +126,8 @@ std::optional<Refusal> NodeFilter::others_refuse_in_queue(const State &state, co
 	const Pod &pod, const KubeNode &node, const NearbyPods *nearby) const
 {
 	if (auto refusal = claims_refuse(state, pod, node))
+		return refusal;
+	if (auto refusal = devices_refuse(state, uid, pod, node.name))
 		return refusal;
 	if (!nearby)
 		return std::nullopt;

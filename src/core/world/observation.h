@@ -8,6 +8,7 @@
 #ifndef SLURMKUBE_CORE_WORLD_OBSERVATION_H
 #define SLURMKUBE_CORE_WORLD_OBSERVATION_H
 
+#include "src/core/device/resource_claim.h"
 #include "src/core/device/slice.h"
 #include "src/core/model/owner.h"
 #include "src/core/model/plugin.h"
@@ -151,6 +152,20 @@ struct DeviceClassesListed {
 	std::set<std::string> live_uids;
 };
 
+/* ---- claims for devices: world/resource_claims.h ---- */
+struct ResourceClaimsUnreadable {
+	std::string why; /* text for users; empty: claims can be read */
+};
+struct ResourceClaimSeen {
+	ResourceClaim claim;
+};
+struct ResourceClaimGone {
+	ResourceClaimId id;
+};
+struct ResourceClaimsListed {
+	std::set<std::string> live_uids;
+};
+
 /* ---- Slurm ---- */
 /* All partitions in which no pod can run, and why. */
 struct PartitionsRefused {
@@ -186,6 +201,7 @@ using Observation = std::variant<PodSeen, PodGone, PodsListed, NodeSeen, NodeGon
 	ForeignListed, ClaimsUnreadable, ClaimSeen, ClaimGone, VolumeSeen, VolumeGone, ClassSeen,
 	ClassGone, ClaimsListed, VolumesListed, ClassesListed, DevicesUnreadable, SliceSeen,
 	SliceGone, SlicesListed, DeviceClassSeen, DeviceClassGone, DeviceClassesListed,
+	ResourceClaimsUnreadable, ResourceClaimSeen, ResourceClaimGone, ResourceClaimsListed,
 	PartitionsRefused, LinkOpened, LinkLost, JobSeen, JobGone, SlurmNodeSeen, SlurmNodeGone,
 	SnapshotEnded, SlurmAnswered>;
 

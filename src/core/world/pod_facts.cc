@@ -93,6 +93,7 @@ ComponentFacts FactsReader::facts_of_pod(
 		f.ranks.push_back(facts_of_rank(uid, entry, component, f.job));
 		f.ranks.front().is_ours = is_bound_side(side);
 		f.ranks.front().is_ranked = true;
+		note_stale_claim(entry, f.job, f.ranks.front());
 	}
 	note_goes_on(f);
 	if (side == PodSide::waiting && job_side(f.job) == JobSide::allocated)
@@ -138,6 +139,7 @@ void FactsReader::note_place(const PodUid &uid, const PodEntry &entry, Component
 	const NodeAllocation &slot = f.job->nodes.front();
 	rank.node = facts_of_place(uid, entry, uid, slot.node);
 	rank.node.cpus = slot.cpus;
+	check_devices(uid, *entry.pod, *f.job, rank.node);
 }
 
 /* The job that the pod asks for, if it has none; or the changes of a pending one. */
@@ -157,6 +159,7 @@ void FactsReader::note_wishes(const PodUid &uid, const PodEntry &entry, PodSide 
 		: translate(*entry.pod, state_.settings.policy, next_attempt(state_, uid));
 	if (side == PodSide::waiting)
 		hold_for_claims(uid, *entry.pod, spec, f.waits_for);
+	hold_for_devices(uid, *entry.pod, side, spec, f.waits_for);
 	place(uid, *entry.pod, spec);
 	f.spec = spec ? &*spec : nullptr;
 	if (side == PodSide::waiting && found_.placing == Placing::waiting_for_peer)

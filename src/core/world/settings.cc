@@ -58,6 +58,7 @@ void World::set_settings(Settings fresh)
 			clocks_.stop(uid, Clock::starting);
 	}
 	state_.devices.forget_lists();
+	state_.resource_claims.forget_demands();
 	state_.taints.review_soon(state_.seen_us);
 	filter_.forget();
 	filter_.forget_exclusions();

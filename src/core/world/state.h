@@ -13,6 +13,7 @@
 #include "src/core/world/device_store.h"
 #include "src/core/world/owner_store.h"
 #include "src/core/world/peer_index.h"
+#include "src/core/world/resource_claims.h"
 #include "src/core/world/settings.h"
 #include "src/core/world/sync.h"
 #include "src/core/world/taint_store.h"
@@ -88,6 +89,7 @@ struct State {
 	TaintStore taints;
 	ClaimStore claims;
 	DeviceStore devices;
+	ResourceClaims resource_claims;
 	OwnerStore owners;
 };
 

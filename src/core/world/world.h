@@ -151,7 +151,7 @@ class World
 		Now now);
 	void completed(const PodUid &pod, const Status &answer, bool was_cancel, Now now);
 	void bound(const PodUid &pod, const Status &answer, Now now);
-	void volume_bound(const PodUid &pod, const Status &answer, Now now);
+	void claim_written(const PodUid &pod, const Status &answer, Now now);
 	void pod_deleted(
 		const PodUid &pod, const Status &answer, std::optional<Eviction> cause, Now now);
 	void reported(const PodUid &pod, const Status &answer, Now now);

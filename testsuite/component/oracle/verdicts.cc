@@ -149,7 +149,7 @@ bool is_bound(core::World world, const core::PodUid &pod, const std::string &nod
 		const auto *report = std::get_if<core::Report>(&one.action);
 		const bool waits = report && report->not_scheduled.reason == names::k_reason_volume;
 		return waits || std::holds_alternative<core::Bind>(one.action) ||
-			std::holds_alternative<core::BindVolume>(one.action);
+			std::holds_alternative<core::WriteClaim>(one.action);
 	};
 	return std::any_of(actions.begin(), actions.end(), binds);
 }

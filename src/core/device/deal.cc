@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/core/device/deal.h"
+
+#include "src/core/device/given.h"
+
+#include <algorithm>
+#include <set>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+constexpr std::size_t k_slots_most = 1024;
+
+/* One device that a request needs. */
+struct Slot {
+	std::size_t claim = 0; /* number of the claim */
+	const DeviceRequest *request = nullptr;
+	std::vector<std::size_t> fit; /* numbers of the given devices that meet the request */
+};
+
+/* Assigns each slot a device of its own (Kuhn's algorithm), because a device that meets two
+ * requests may be the only one for the second. */
+class Matching
+{
+      public:
+	Matching(const std::vector<Slot> &slots, std::size_t devices)
+	    : slots_(slots), slot_of_(devices)
+	{
+	}
+	/* The first slot that gets no device; nullopt: all do. */
+	std::optional<std::size_t> make()
+	{
+		for (std::size_t slot = 0; slot < slots_.size(); slot++) {
+			tried_.assign(slot_of_.size(), false);
+			if (!place(slot))
+				return slot;
+		}
+		return std::nullopt;
+	}
+	/* By device: its slot; nullopt: none. */
+	[[nodiscard]] const std::vector<std::optional<std::size_t>> &slots() const
+	{
+		return slot_of_;
+	}
+
+      private:
+	/* The depth is at most the number of slots, which limits of the API bound. */
+	bool place(std::size_t slot) /* NOLINT(misc-no-recursion) */
+	{
+		const std::vector<std::size_t> &fit = slots_[slot].fit;
+		/* so that the order of the claims is kept where it can be */
+		const auto free = std::ranges::find_if(
+			fit, [&](std::size_t device) { return !slot_of_[device]; });
+		if (free != fit.end()) {
+			slot_of_[*free] = slot;
+			return true;
+		}
+		for (const std::size_t device : fit) {
+			if (tried_[device])
+				continue;
+			tried_[device] = true;
+			if (place(*slot_of_[device])) {
+				slot_of_[device] = slot;
+				return true;
+			}
+		}
+		return false;
+	}
+
+	const std::vector<Slot> &slots_;
+	std::vector<std::optional<std::size_t>> slot_of_;
+	std::vector<bool> tried_;
+};
+
+/* Errors: those of is_met_by(). */
+Result<std::vector<Slot>> slots_of(const std::vector<const ResourceClaim *> &claims,
+	const std::vector<DeviceId> &given, const DeviceSources &from)
+{
+	std::vector<Slot> out;
+	for (std::size_t claim = 0; claim < claims.size(); claim++) {
+		for (const DeviceRequest &request : claims[claim]->requests) {
+			Slot slot{claim, &request, {}};
+			for (std::size_t i = 0; i < given.size(); i++) {
+				const SliceDevice *device = from.inventory.find(given[i]);
+				const auto is_met = device ? is_met_by(request, *device, from)
+							   : Result<bool>(false);
+				if (!is_met)
+					return is_met.error();
+				if (*is_met)
+					slot.fit.push_back(i);
+			}
+			for (std::int64_t i = 0; i < request.count; i++) {
+				if (out.size() >= k_slots_most)
+					return Error{Errc::too_large, "more than 1,024 devices"};
+				out.push_back(slot);
+			}
+		}
+	}
+	return out;
+}
+
+Error nothing_left(const std::vector<const ResourceClaim *> &claims, const Slot &slot,
+	const std::vector<DeviceId> &given)
+{
+	std::string what = "resource claim " + claims[slot.claim]->id.name + ", request " +
+		slot.request->name + ": ";
+	if (given.empty())
+		return {Errc::not_found, what + "Slurm gave no device"};
+	return {Errc::not_found,
+		what + "of the devices that Slurm gave none is left that meets it"};
+}
+
+/* As kube-scheduler copies them: the configuration of each class once, for all requests that use
+ * it; then that of the claim. Kubernetes' results have no other requests than those. */
+std::vector<ChosenConfig> configs_of(const ResourceClaim &claim, const DeviceSources &from)
+{
+	std::vector<ChosenConfig> out;
+	std::set<std::string> done;
+	for (const DeviceRequest &request : claim.requests) {
+		const auto found = from.classes.find(request.device_class);
+		if (found == from.classes.end() || !done.insert(request.device_class).second)
+			continue;
+		std::vector<std::string> users;
+		for (const DeviceRequest &other : claim.requests) {
+			if (other.device_class == request.device_class)
+				users.push_back(other.name);
+		}
+		for (const std::string &parameters : found->second.configs)
+			out.push_back({true, users, parameters});
+	}
+	for (const ClaimConfig &config : claim.configs)
+		out.push_back({false, config.requests, config.parameters});
+	return out;
+}
+
+/* In the order of claims and requests; devices of one request by index. */
+void deal_out(const std::vector<Slot> &slots, const Matching &matching,
+	const std::vector<DeviceId> &given, std::vector<ClaimDeal> &out)
+{
+	for (std::size_t claim = 0; claim < out.size(); claim++) {
+		for (const DeviceRequest &request : out[claim].claim->requests) {
+			for (std::size_t i = 0; i < given.size(); i++) {
+				const auto slot = matching.slots()[i];
+				if (slot && slots[*slot].claim == claim &&
+					slots[*slot].request == &request)
+					out[claim].devices.push_back({{request.name, given[i]},
+						request.tolerations_text});
+			}
+		}
+	}
+}
+
+/* The devices may have changed since the node was judged. */
+Status check_constraints(const ClaimDeal &deal, const DeviceSources &from)
+{
+	for (const DeviceConstraint &constraint : deal.claim->constraints) {
+		std::set<std::string> values;
+		std::size_t devices = 0;
+		for (const ChosenDevice &one : deal.devices) {
+			if (!concerns(constraint, one.result.request))
+				continue;
+			const SliceDevice *device = from.inventory.find(one.result.device);
+			const auto value =
+				device ? attribute_of(*device, constraint.attribute) : std::nullopt;
+			if (!value)
+				return Error{Errc::not_found,
+					"device " + one.result.device.name + " has no attribute " +
+						constraint.attribute};
+			values.insert(*value);
+			devices++;
+		}
+		if (constraint.is_distinct ? values.size() != devices : values.size() > 1)
+			return Error{Errc::not_found,
+				"the devices that Slurm gave do not meet the constraint on " +
+					constraint.attribute + " of resource claim " +
+					deal.claim->id.name};
+	}
+	return Ok{};
+}
+
+std::vector<DeviceResult> results_of(const ClaimDeal &deal)
+{
+	std::vector<DeviceResult> out;
+	for (const ChosenDevice &one : deal.devices)
+		out.push_back(one.result);
+	return out;
+}
+
+bool is_reserved_for(const ResourceClaim &claim, const std::string &pod_uid)
+{
+	return std::ranges::find(claim.reserved_for, pod_uid) != claim.reserved_for.end();
+}
+
+} // namespace
+
+Result<std::vector<ClaimDeal>> deal(const std::vector<const ResourceClaim *> &claims,
+	const NodeAllocation &slot, const std::string &extra, const DeviceSources &from)
+{
+	auto given = given_to(slot, extra, from.rules);
+	if (!given)
+		return given.error();
+	const auto slots = slots_of(claims, *given, from);
+	if (!slots)
+		return slots.error();
+	Matching matching(*slots, given->size());
+	if (const auto open = matching.make())
+		return nothing_left(claims, (*slots)[*open], *given);
+	std::vector<ClaimDeal> out;
+	for (const ResourceClaim *claim : claims)
+		out.push_back({claim, {}, configs_of(*claim, from)});
+	deal_out(*slots, matching, *given, out);
+	for (const ClaimDeal &one : out) {
+		if (const Status met = check_constraints(one, from); !met)
+			return met.error();
+	}
+	return out;
+}
+
+bool is_done(const ClaimDeal &deal, const std::string &pod_uid)
+{
+	const ResourceClaim &claim = *deal.claim;
+	return claim.allocation && claim.allocation->results == results_of(deal) &&
+		is_reserved_for(claim, pod_uid);
+}
+
+bool is_of_others(const ResourceClaim &claim, const std::string &pod_uid)
+{
+	if (!claim.allocation && claim.reserved_for.empty())
+		return false;
+	return claim.reserved_for != std::vector<std::string>{pod_uid};
+}
+
+std::optional<DeviceStep> next_step(const ClaimDeal &deal, const std::string &node,
+	const std::string &pod_name, const std::string &pod_uid)
+{
+	const ResourceClaim &claim = *deal.claim;
+	if (is_done(deal, pod_uid) || is_of_others(claim, pod_uid))
+		return std::nullopt;
+	if (claim.allocation)
+		return ReleaseDevices{claim.id, claim.uid, claim.resource_version};
+	if (std::ranges::find(claim.finalizers, k_claim_finalizer) == claim.finalizers.end()) {
+		ProtectClaim step{claim.id, claim.uid, claim.resource_version, claim.finalizers};
+		step.finalizers.emplace_back(k_claim_finalizer);
+		return step;
+	}
+	return AllocateDevices{claim.id, claim.uid, claim.resource_version, node, deal.devices,
+		deal.configs, pod_name, pod_uid};
+}
+
+} // namespace slurmkube::core

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/core/device/fit.h"
+
+#include "src/core/model/toleration.h"
+
+#include <algorithm>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+bool is_tolerated(const DeviceRequest &request, const SliceDevice &device)
+{
+	return std::ranges::all_of(device.taints, [&](const Taint &taint) {
+		const bool keeps_off = taint.effect == "NoSchedule" || taint.effect == "NoExecute";
+		return !keeps_off || tolerates(request.tolerations, taint);
+	});
+}
+
+/* As in kube-scheduler: the class's selectors come first, and one that does not match ends the
+ * evaluation. */
+Result<bool> match_all(const std::vector<std::string> &texts, const SliceDevice &device,
+	const Selectors &selectors)
+{
+	for (const std::string &text : texts) {
+		const auto selector = selectors.find(text);
+		if (!selector)
+			return selector.error();
+		const auto is_match = cel::matches(*selector, device.properties);
+		if (!is_match)
+			return in_context("device " + device.name, is_match.error());
+		if (!*is_match)
+			return false;
+	}
+	return true;
+}
+
+/* Counts the devices of one rule. */
+Status count(const DeviceRequest &request, const DeviceRule &rule, const DeviceSources &from,
+	RequestFit &out)
+{
+	for (const std::string &node : from.inventory.nodes_of(rule.driver)) {
+		const DeviceList list = from.inventory.on_node(node, rule);
+		if (!list.trouble.empty())
+			out.troubles[node] = list.trouble;
+		for (const ListedDevice &one : list.devices) {
+			const SliceDevice *device = from.inventory.find(one.id);
+			if (!device)
+				continue;
+			const auto is_met = is_met_by(request, *device, from);
+			if (!is_met)
+				return in_context("node " + node, is_met.error());
+			RequestFit::Count &of_type = out.nodes[node][one.type];
+			of_type.all++;
+			of_type.matching += *is_met ? 1U : 0U;
+		}
+	}
+	return Ok{};
+}
+
+std::string text_of(const cel::Attribute &value)
+{
+	struct {
+		std::string operator()(std::int64_t number) const
+		{
+			return "i" + std::to_string(number);
+		}
+		std::string operator()(bool truth) const { return truth ? "true" : "false"; }
+		std::string operator()(const std::string &text) const { return "s" + text; }
+		std::string operator()(const cel::Version &version) const
+		{
+			return "v" + version.text();
+		}
+	} to_text;
+	return std::visit(to_text, value);
+}
+
+bool has_match(const RequestFit &fit)
+{
+	return std::ranges::any_of(fit.nodes, [](const auto &node) {
+		return std::ranges::any_of(
+			node.second, [](const auto &type) { return type.second.matching > 0; });
+	});
+}
+
+Error no_class(const DeviceRequest &request)
+{
+	return {Errc::not_found,
+		"request " + request.name + ": device class " + request.device_class +
+			" does not exist"};
+}
+
+std::string nothing_found(const DeviceRequest &request, const RequestFit &seen)
+{
+	std::string out = "request " + request.name +
+		": no device of a rule in section devices "
+		"of slurmkubed.yaml matches class " +
+		request.device_class;
+	if (!request.selectors.empty())
+		out += " and the selectors of the request";
+	if (!seen.troubles.empty())
+		out += "; node " + seen.troubles.begin()->first + ": " +
+			seen.troubles.begin()->second;
+	return out;
+}
+
+} // namespace
+
+Result<bool> is_met_by(
+	const DeviceRequest &request, const SliceDevice &device, const DeviceSources &from)
+{
+	const auto found = from.classes.find(request.device_class);
+	if (found == from.classes.end())
+		return no_class(request);
+	const auto of_class = match_all(found->second.selectors, device, from.selectors);
+	if (!of_class)
+		return in_context("device class " + request.device_class, of_class.error());
+	if (!*of_class)
+		return false;
+	const auto of_request = match_all(request.selectors, device, from.selectors);
+	if (!of_request)
+		return in_context("request " + request.name, of_request.error());
+	return *of_request && is_tolerated(request, device);
+}
+
+std::optional<std::string> attribute_of(const SliceDevice &device, const std::string &attribute)
+{
+	const std::size_t slash = attribute.find('/');
+	const auto domain = device.properties.attributes.find(
+		slash == std::string::npos ? device.properties.driver : attribute.substr(0, slash));
+	if (domain == device.properties.attributes.end())
+		return std::nullopt;
+	const auto value = domain->second.find(
+		slash == std::string::npos ? attribute : attribute.substr(slash + 1));
+	return value == domain->second.end() ? std::nullopt : std::optional(text_of(value->second));
+}
+
+bool concerns(const DeviceConstraint &constraint, const std::string &request)
+{
+	return constraint.requests.empty() ||
+		std::ranges::find(constraint.requests, request) != constraint.requests.end();
+}
+
+Result<RequestFit> fit_of(const DeviceRequest &request, const DeviceSources &from)
+{
+	if (!from.classes.contains(request.device_class))
+		return no_class(request);
+	RequestFit out, nothing;
+	for (const DeviceRule &rule : from.rules) {
+		RequestFit fit;
+		fit.rule = &rule;
+		if (const Status counted = count(request, rule, from, fit); !counted)
+			return counted.error();
+		if (!has_match(fit)) {
+			nothing.troubles.merge(fit.troubles);
+			continue;
+		}
+		if (out.rule)
+			return Error{Errc::invalid,
+				"request " + request.name + ": devices of GRES " + out.rule->gres +
+					" and of GRES " + rule.gres + " match"};
+		out = std::move(fit);
+	}
+	if (!out.rule)
+		return Error{Errc::not_found, nothing_found(request, nothing)};
+	return out;
+}
+
+} // namespace slurmkube::core

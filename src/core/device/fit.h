@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fit.h - which devices of which nodes meet one request of a claim.
+ *
+ * Pure. Slurm chooses the devices, and it can be told no more than a GRES name and a type. So what
+ * counts is whether all devices of a type on a node meet the request.
+ */
+#ifndef SLURMKUBE_CORE_DEVICE_FIT_H
+#define SLURMKUBE_CORE_DEVICE_FIT_H
+
+#include "src/base/result.h"
+#include "src/core/device/inventory.h"
+#include "src/core/device/resource_claim.h"
+#include "src/core/device/selectors.h"
+
+#include <map>
+#include <optional>
+#include <string>
+
+namespace slurmkube::core
+{
+
+/* Borrowed for the duration of a call. */
+struct DeviceSources {
+	const Inventory &inventory;
+	const std::map<std::string, DeviceClass> &classes; /* by name */
+	const DeviceRules &rules;
+	const Selectors &selectors;
+};
+
+struct RequestFit {
+	struct Count {
+		std::size_t matching = 0, all = 0;
+	};
+	const DeviceRule *rule = nullptr; /* whose devices match; of the sources */
+	/* of that rule: by node, and there by type */
+	std::map<std::string, std::map<std::string, Count>> nodes;
+	std::map<std::string, std::string> troubles; /* why a node's devices are not known */
+};
+
+/* Whether the device meets the request: selectors of class and request, and taints. Errors: the
+ * class does not exist; a selector is not understood, or fails for this device as it would in
+ * kube-scheduler, and then the whole claim fails. */
+Result<bool> is_met_by(
+	const DeviceRequest &request, const SliceDevice &device, const DeviceSources &from);
+
+/* Errors: as above; no device meets the request, or devices of several rules do. */
+Result<RequestFit> fit_of(const DeviceRequest &request, const DeviceSources &from);
+
+/* The value with its kind, to be compared. name: DOMAIN/ID. nullopt: the device has none. */
+std::optional<std::string> attribute_of(const SliceDevice &device, const std::string &name);
+
+bool concerns(const DeviceConstraint &constraint, const std::string &request);
+
+} // namespace slurmkube::core
+
+#endif

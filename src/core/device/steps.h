@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * steps.h - what has to be written so that a claim says which devices Slurm has chosen.
+ *
+ * The order is that of kube-scheduler 1.37 (plugin dynamicresources, bindClaim): the finalizer
+ * first, then allocation and reservation in one write. Each step may be repeated. The versions are
+ * preconditions of the write.
+ */
+#ifndef SLURMKUBE_CORE_DEVICE_STEPS_H
+#define SLURMKUBE_CORE_DEVICE_STEPS_H
+
+#include "src/core/device/resource_claim.h"
+
+#include <string>
+#include <vector>
+
+namespace slurmkube::core
+{
+
+/* Keeps the claim from being deleted while devices are allocated for it. */
+inline constexpr char k_claim_finalizer[] = "resource.kubernetes.io/delete-protection";
+
+struct ProtectClaim {
+	ResourceClaimId claim;
+	std::string uid, version;
+	std::vector<std::string> finalizers; /* the claim's own, and ours at the end */
+	bool operator==(const ProtectClaim &) const = default;
+};
+
+/* A device for a request, with what has to be copied into the allocation. */
+struct ChosenDevice {
+	DeviceResult result;
+	std::string tolerations_text; /* of the request; JSON, or empty */
+	bool operator==(const ChosenDevice &) const = default;
+};
+
+struct ChosenConfig {
+	bool is_from_class = false;
+	std::vector<std::string> requests; /* empty: all */
+	std::string parameters;            /* JSON: {"opaque": {...}} */
+	bool operator==(const ChosenConfig &) const = default;
+};
+
+struct AllocateDevices {
+	ResourceClaimId claim;
+	std::string uid, version;
+	std::string node;
+	std::vector<ChosenDevice> devices;
+	std::vector<ChosenConfig> configs;
+	std::string pod_name, pod_uid; /* for which the claim is reserved */
+	bool operator==(const AllocateDevices &) const = default;
+};
+
+/* Undoes AllocateDevices for a pod that has not been bound. */
+struct ReleaseDevices {
+	ResourceClaimId claim;
+	std::string uid, version;
+	bool operator==(const ReleaseDevices &) const = default;
+};
+
+} // namespace slurmkube::core
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/core/world/pod_devices.h"
+
+#include "src/core/device/deal.h"
+#include "src/core/reconcile/report_parts.h"
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+/* Why the claim cannot be used; empty: it can. */
+std::string trouble_of(const ResourceClaim *claim, const PodResourceClaim &wanted, const Pod &pod)
+{
+	if (!claim)
+		return resource_claim_missing(wanted.claim);
+	if (claim->deleting)
+		return resource_claim_ends(wanted.claim);
+	/* the kubelet refuses it, too */
+	if (wanted.is_own && claim->owner_uid != pod.uid.text)
+		return resource_claim_not_own(wanted.claim);
+	if (is_of_others(*claim, pod.uid.text))
+		return resource_claim_in_use(wanted.claim);
+	return {};
+}
+
+} // namespace
+
+DeviceSources device_sources(const State &state)
+{
+	return {state.devices.inventory(), state.devices.classes(), state.settings.devices,
+		state.resource_claims.selectors()};
+}
+
+Result<std::vector<const ResourceClaim *>> resource_claims_of(const State &state, const Pod &pod)
+{
+	std::vector<const ResourceClaim *> out;
+	if (!state.resource_claims.is_listed() || !state.devices.inventory().is_listed() ||
+		!state.devices.are_classes_listed())
+		return Error{
+			Errc::again, resource_claims_unread(state.resource_claims.unreadable())};
+	for (const PodResourceClaim &one : pod.resource_claims) {
+		if (one.is_needless)
+			continue;
+		if (one.claim.empty())
+			return Error{Errc::again, resource_claim_not_made(one.name)};
+		const ResourceClaim *claim =
+			state.resource_claims.find({pod.name_space, one.claim});
+		if (std::string trouble = trouble_of(claim, one, pod); !trouble.empty())
+			return Error{Errc::again, std::move(trouble)};
+		out.push_back(claim);
+	}
+	return out;
+}
+
+Result<const DeviceDemand *> device_demand(const State &state, const Pod &pod)
+{
+	const auto claims = resource_claims_of(state, pod);
+	if (!claims)
+		return claims.error();
+	const Result<DeviceDemand> &demand =
+		state.resource_claims.demand_of(*claims, device_sources(state));
+	return demand ? Result<const DeviceDemand *>(&*demand)
+		      : Result<const DeviceDemand *>(demand.error());
+}
+
+std::optional<Refusal> devices_refuse(
+	const State &state, const PodUid &uid, const Pod &pod, const std::string &node)
+{
+	if (pod.resource_claims.empty())
+		return std::nullopt;
+	if (const std::string *why = state.resource_claims.refusal_of(uid, node, state.seen_us))
+		return Refusal{Cause::device, *why};
+	const auto demand = device_demand(state, pod);
+	if (!demand || (*demand)->gres.empty() || (*demand)->fit.contains(node))
+		return std::nullopt;
+	const auto unfit = (*demand)->unfit.find(node);
+	return Refusal{Cause::device,
+		unfit == (*demand)->unfit.end() ? "has no devices for its resource claims"
+						: unfit->second};
+}
+
+} // namespace slurmkube::core

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pod_devices.h - what the resource claims of a pod ask for and allow. device/ has the rules.
+ */
+#ifndef SLURMKUBE_CORE_WORLD_POD_DEVICES_H
+#define SLURMKUBE_CORE_WORLD_POD_DEVICES_H
+
+#include "src/core/placement/placement.h"
+#include "src/core/world/state.h"
+
+namespace slurmkube::core
+{
+
+DeviceSources device_sources(const State &state);
+
+/* The claims of the pod, in the order of its spec. Errors: they cannot be used at present; the text
+ * is for users. The pointers are valid until the next observation. */
+Result<std::vector<const ResourceClaim *>> resource_claims_of(const State &state, const Pod &pod);
+
+/* What Slurm has to be asked for. Errors: the same, and those of demand_of(). The pointer is valid
+ * until the next call. */
+Result<const DeviceDemand *> device_demand(const State &state, const Pod &pod);
+
+/* Why the claims do not allow the pod on this node; nullopt: they do, or are not known yet. */
+std::optional<Refusal> devices_refuse(
+	const State &state, const PodUid &uid, const Pod &pod, const std::string &node);
+
+} // namespace slurmkube::core
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/core/world/resource_claims.h"
+
+#include <algorithm>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+/* Kinds of claims to remember: any user may make another one. */
+constexpr std::size_t k_demands_most = 256;
+
+void add(std::string &key, const std::string &part)
+{
+	key += std::to_string(part.size()) + ':' + part;
+}
+
+/* Claims with equal keys ask for the same. */
+std::string key_of(const std::vector<const ResourceClaim *> &claims)
+{
+	std::string key;
+	for (const ResourceClaim *claim : claims) {
+		add(key, claim->unsupported);
+		for (const DeviceRequest &request : claim->requests) {
+			add(key, "request " + request.name);
+			add(key, request.device_class);
+			add(key, std::to_string(request.count) + " " + request.tolerations_text);
+			for (const std::string &selector : request.selectors)
+				add(key, selector);
+		}
+		for (const DeviceConstraint &constraint : claim->constraints) {
+			add(key, constraint.is_distinct ? "distinct" : "match");
+			add(key, constraint.attribute);
+			for (const std::string &request : constraint.requests)
+				add(key, request);
+		}
+		add(key, "claim");
+	}
+	return key;
+}
+
+} // namespace
+
+void ResourceClaims::hold(const ResourceClaim &claim)
+{
+	if (!claim.allocation)
+		return;
+	for (const DeviceResult &one : claim.allocation->results)
+		holders_[one.device].insert(claim.id);
+}
+
+void ResourceClaims::release(const ResourceClaim &claim)
+{
+	if (!claim.allocation)
+		return;
+	for (const DeviceResult &one : claim.allocation->results) {
+		const auto holders = holders_.find(one.device);
+		if (holders == holders_.end())
+			continue; /* one claim names the device twice */
+		holders->second.erase(claim.id);
+		if (holders->second.empty())
+			holders_.erase(holders);
+	}
+}
+
+std::set<PodUid> ResourceClaims::seen(ResourceClaim claim)
+{
+	const ResourceClaimId id = claim.id;
+	const auto known = claims_.find(id);
+	if (known != claims_.end()) {
+		if (known->second == claim)
+			return {};
+		release(known->second);
+	}
+	hold(claim);
+	claims_.insert_or_assign(id, std::move(claim));
+	return users_of(id);
+}
+
+std::set<PodUid> ResourceClaims::gone(const ResourceClaimId &id)
+{
+	const auto known = claims_.find(id);
+	if (known == claims_.end())
+		return {};
+	release(known->second);
+	claims_.erase(known);
+	return users_of(id);
+}
+
+std::set<PodUid> ResourceClaims::listed(const std::set<std::string> &live_uids)
+{
+	is_listed_ = true;
+	for (auto claim = claims_.begin(); claim != claims_.end();) {
+		if (live_uids.contains(claim->second.uid)) {
+			claim++;
+			continue;
+		}
+		release(claim->second);
+		claim = claims_.erase(claim);
+	}
+	return users();
+}
+
+void ResourceClaims::note(const Pod &pod)
+{
+	drop_uses(pod.uid);
+	if (pod.resource_claims.empty())
+		return;
+	is_wanted_ = true;
+	std::vector<ResourceClaimId> &mine = claims_of_[pod.uid];
+	for (const PodResourceClaim &one : pod.resource_claims) {
+		if (one.claim.empty())
+			continue;
+		const ResourceClaimId id{pod.name_space, one.claim};
+		mine.push_back(id);
+		users_[id].insert(pod.uid);
+	}
+}
+
+void ResourceClaims::forget(const PodUid &uid)
+{
+	drop_uses(uid);
+	refused_.erase(uid);
+}
+
+void ResourceClaims::drop_uses(const PodUid &uid)
+{
+	const auto claims = claims_of_.extract(uid);
+	if (claims.empty())
+		return;
+	for (const ResourceClaimId &id : claims.mapped()) {
+		const auto users = users_.find(id);
+		if (users == users_.end())
+			continue; /* the pod names the claim twice */
+		users->second.erase(uid);
+		if (users->second.empty())
+			users_.erase(users);
+	}
+}
+
+void ResourceClaims::refuse(
+	const PodUid &uid, const std::string &node, std::string why, std::int64_t until_us)
+{
+	refused_[uid][node] = {std::move(why), until_us};
+}
+
+const ResourceClaim *ResourceClaims::find(const ResourceClaimId &id) const
+{
+	const auto found = claims_.find(id);
+	return found == claims_.end() ? nullptr : &found->second;
+}
+
+std::set<PodUid> ResourceClaims::users() const
+{
+	std::set<PodUid> all;
+	for (const auto &[uid, claims] : claims_of_)
+		all.insert(uid);
+	return all;
+}
+
+const std::set<PodUid> &ResourceClaims::users_of(const ResourceClaimId &id) const
+{
+	static const std::set<PodUid> none;
+	const auto found = users_.find(id);
+	return found == users_.end() ? none : found->second;
+}
+
+const ResourceClaim *ResourceClaims::holder_of(
+	const DeviceId &device, const ResourceClaimId &except) const
+{
+	const auto holders = holders_.find(device);
+	if (holders == holders_.end())
+		return nullptr;
+	const auto other = std::ranges::find_if(
+		holders->second, [&](const ResourceClaimId &id) { return id != except; });
+	return other == holders->second.end() ? nullptr : find(*other);
+}
+
+const std::string *ResourceClaims::refusal_of(
+	const PodUid &uid, const std::string &node, std::int64_t now_us) const
+{
+	const auto of_pod = refused_.find(uid);
+	if (of_pod == refused_.end())
+		return nullptr;
+	const auto found = of_pod->second.find(node);
+	return found == of_pod->second.end() || found->second.until_us <= now_us
+		? nullptr
+		: &found->second.why;
+}
+
+const Result<DeviceDemand> &ResourceClaims::demand_of(
+	const std::vector<const ResourceClaim *> &claims, const DeviceSources &from) const
+{
+	const std::string key = key_of(claims);
+	const auto known = demands_.find(key);
+	if (known != demands_.end())
+		return known->second;
+	if (demands_.size() >= k_demands_most)
+		demands_.clear();
+	return demands_.emplace(key, core::demand_of(claims, from)).first->second;
+}
+
+} // namespace slurmkube::core

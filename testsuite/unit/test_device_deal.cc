@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which claim gets which of the devices that Slurm has chosen, and what is written for it. */
+#include "testsuite/unit/device_facts.h"
+
+using namespace slurmkube;
+using namespace slurmkube::core;
+using namespace slurmkube::check;
+
+namespace
+{
+
+constexpr char k_extra[] = "slurm-kube:gpu@gpu.example.com=gpu-0,gpu-1,gpu-2";
+
+NodeAllocation given(const std::string &indices, std::uint64_t count)
+{
+	NodeAllocation out;
+	out.node = "n1";
+	out.gres = {{"gpu", "", count, indices}};
+	return out;
+}
+
+Devices three()
+{
+	Devices out;
+	out.add("n1", {device("gpu-0", "a"), device("gpu-1", "a"), device("gpu-2", "b")});
+	return out;
+}
+
+std::vector<const ResourceClaim *> pointers(const std::vector<ResourceClaim> &claims)
+{
+	std::vector<const ResourceClaim *> out;
+	for (const ResourceClaim &one : claims)
+		out.push_back(&one);
+	return out;
+}
+
+/* "c: r=gpu-0 s=gpu-1; d: ..." or the error */
+std::string dealt(const Devices &devices, const std::vector<ResourceClaim> &claims,
+	const NodeAllocation &slot, const std::string &extra = k_extra)
+{
+	const auto all = pointers(claims);
+	const auto deals = deal(all, slot, extra, devices.sources());
+	if (!deals)
+		return deals.error().what;
+	std::string out;
+	for (const ClaimDeal &one : *deals) {
+		out += (out.empty() ? "" : "; ") + one.claim->id.name + ":";
+		for (const ChosenDevice &chosen : one.devices)
+			out += " " + chosen.result.request + "=" + chosen.result.device.name;
+	}
+	return out;
+}
+
+void devices_by_index()
+{
+	CHECK_EQUAL(dealt(three(), {claim("c", {request("r")})}, given("1", 1)), "c: r=gpu-1");
+	CHECK_EQUAL(dealt(three(), {claim("c", {request("r", 2)})}, given("0,2", 2)),
+		"c: r=gpu-0 r=gpu-2");
+	CHECK_EQUAL(dealt(three(), {claim("c", {request("r")}), claim("d", {request("s")})},
+			    given("0-1", 2)),
+		"c: r=gpu-0; d: s=gpu-1");
+}
+
+/* gpu-0 suits both requests, gpu-2 only the first. */
+void every_request_gets_one()
+{
+	const ResourceClaim one = claim("c", {request("any"), request("only_a", 1, of_model("a"))});
+	CHECK_EQUAL(dealt(three(), {one}, given("0,2", 2)), "c: any=gpu-2 only_a=gpu-0");
+}
+
+void what_cannot_be_dealt()
+{
+	const std::vector<ResourceClaim> one{claim("c", {request("r")})};
+	CHECK(has(dealt(three(), one, given("", 1)), "Slurm names no indices of GRES gpu"));
+	CHECK(has(dealt(three(), one, given("7", 1)), "index 7 of GRES gpu"));
+	CHECK(has(dealt(three(), one, given("0", 1), ""), "names 0 devices"));
+	CHECK(has(dealt(three(), one, given("0", 0)), "no indices"));
+	NodeAllocation none;
+	none.node = "n1";
+	CHECK(has(dealt(three(), one, none), "resource claim c, request r: Slurm gave no device"));
+	CHECK(has(dealt(three(), one, given("0", 1), "slurm-kube:gpu@gpu.example.com=gpu-9"),
+		"none is left that meets it"));
+}
+
+void a_device_that_changed_after_the_choice()
+{
+	Devices devices = three();
+	SliceDevice tainted = device("gpu-0", "a");
+	tainted.taints = {{"broken", "", "NoExecute"}};
+	devices.add("n1", {tainted, device("gpu-1", "a"), device("gpu-2", "b")});
+	CHECK(has(dealt(devices, {claim("c", {request("r")})}, given("0", 1)), "none is left"));
+	ResourceClaim alike = claim("c", {request("r", 2)});
+	alike.constraints = {{{}, std::string(k_driver) + "/model", false}};
+	CHECK(has(dealt(three(), {alike}, given("1-2", 2)), "do not meet the constraint"));
+	CHECK_EQUAL(dealt(three(), {alike}, given("0-1", 2)), "c: r=gpu-0 r=gpu-1");
+}
+
+std::string step_of(const ResourceClaim &one)
+{
+	const Devices devices = three();
+	const auto deals = deal({&one}, given("1", 1), k_extra, devices.sources());
+	if (!deals)
+		return deals.error().what;
+	const auto step = next_step(deals->front(), "n1", "p", "u");
+	if (!step)
+		return is_done(deals->front(), "u") ? "done" : "none";
+	static const char *const names[] = {"protect", "allocate", "release"};
+	return names[step->index()];
+}
+
+void steps_in_the_order_of_kube_scheduler()
+{
+	ResourceClaim one = claim("c", {request("r")});
+	CHECK_EQUAL(step_of(one), "protect");
+	one.finalizers = {"a", k_claim_finalizer};
+	CHECK_EQUAL(step_of(one), "allocate");
+	one.allocation = Allocation{{{"r", {{k_driver, "n1"}, "gpu-1"}}}};
+	CHECK_EQUAL(step_of(one), "none"); /* nobody has it: Kubernetes will take it away */
+	one.reserved_for = {"u"};
+	CHECK_EQUAL(step_of(one), "done");
+	one.allocation->results.front().device.name = "gpu-0";
+	CHECK_EQUAL(step_of(one), "release");
+	one.reserved_for = {"u", "v"};
+	CHECK_EQUAL(step_of(one), "none");
+	one.allocation.reset();
+	CHECK_EQUAL(step_of(one), "none");
+}
+
+/* As kube-scheduler does, each class's configuration comes once, then that of the claim. */
+void configuration_is_copied()
+{
+	Devices devices = three();
+	devices.classes["gpu"].configs = {R"({"opaque":{"driver":"x"}})"};
+	ResourceClaim one = claim("c", {request("r"), request("s")});
+	one.configs = {{{"s"}, R"({"opaque":{"driver":"y"}})"}};
+	const auto deals = deal({&one}, given("0-1", 2), k_extra, devices.sources());
+	CHECK(deals.ok());
+	const auto &configs = deals->front().configs;
+	CHECK_EQUAL(configs.size(), std::size_t{2});
+	CHECK(configs[0] == (ChosenConfig{true, {"r", "s"}, R"({"opaque":{"driver":"x"}})"}));
+	CHECK(configs[1] == (ChosenConfig{false, {"s"}, R"({"opaque":{"driver":"y"}})"}));
+}
+
+} // namespace
+
+int main()
+{
+	return check::run_tests("device_deal",
+		{TEST(devices_by_index), TEST(every_request_gets_one), TEST(what_cannot_be_dealt),
+			TEST(a_device_that_changed_after_the_choice),
+			TEST(steps_in_the_order_of_kube_scheduler), TEST(configuration_is_copied)});
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What resource claims mean for a job: the GRES to ask for, and the nodes that Slurm may choose. */
+#include "testsuite/unit/device_facts.h"
+
+using namespace slurmkube;
+using namespace slurmkube::core;
+using namespace slurmkube::check;
+
+namespace
+{
+
+/* "gpu:a:1 | n1 n2 | n3: has no ..." or the error */
+std::string demand(const Devices &devices, const std::vector<ResourceClaim> &claims)
+{
+	std::vector<const ResourceClaim *> all;
+	for (const ResourceClaim &one : claims)
+		all.push_back(&one);
+	const auto found = demand_of(all, devices.sources());
+	if (!found)
+		return found.error().what;
+	std::string out = gres_text(found->gres) + " |";
+	for (const std::string &node : found->fit)
+		out += " " + node;
+	for (const auto &[node, why] : found->unfit)
+		out += " | " + node + ": " + why;
+	return out;
+}
+
+Devices two_types()
+{
+	Devices out;
+	out.add("n1", {device("gpu-0", "a"), device("gpu-1", "a")});
+	out.add("n2", {device("gpu-0", "b"), device("gpu-1", "b")});
+	return out;
+}
+
+void any_device_of_the_class()
+{
+	CHECK_EQUAL(demand(two_types(), {claim("c", {request("r", 2)})}), "gpu:2 | n1 n2");
+}
+
+void a_selector_that_means_a_type()
+{
+	CHECK_EQUAL(demand(two_types(), {claim("c", {request("r", 1, of_model("a"))})}),
+		"gpu:1 | n1 | n2: has no device for request r of its resource claim");
+}
+
+void a_type_is_named_where_a_node_has_both()
+{
+	Devices devices = two_types();
+	devices.add("n3", {device("gpu-0", "a"), device("gpu-1", "b")});
+	CHECK_EQUAL(demand(devices, {claim("c", {request("r", 1, of_model("a"))})}),
+		"gpu:a:1 | n1 n3 | n2: has no device for request r of its resource claim");
+}
+
+void requests_are_added_up()
+{
+	const ResourceClaim one = claim("c", {request("r", 2), request("s")});
+	CHECK_EQUAL(demand(two_types(), {one, claim("d", {request("t")})}), "gpu:4 | n1 n2");
+}
+
+/* Slurm refuses "gpu:1,gpu:a:1". */
+void no_request_for_any_type_beside_one_for_a_type()
+{
+	Devices devices;
+	devices.add("n1", {device("gpu-0", "a"), device("gpu-1", "b"), device("gpu-2", "b")});
+	CHECK_EQUAL(demand(devices, {claim("c", {request("r"), request("s", 1, of_model("a"))})}),
+		"gpu:b:1,gpu:a:1 | n1");
+}
+
+void some_devices_of_a_type()
+{
+	Devices devices = two_types();
+	SliceDevice other = device("gpu-1", "a");
+	other.taints = {{"broken", "", "NoSchedule"}};
+	devices.add("n3", {device("gpu-0", "a"), other});
+	CHECK_EQUAL(demand(devices, {claim("c", {request("r")})}),
+		"gpu:1 | n1 n2 | n3: 1 of its 2 devices are for request r of its resource claim, "
+		"and Slurm cannot be told which");
+	DeviceRequest tolerant = request("r");
+	tolerant.tolerations = {{"broken", TolerationOp::exists, "", ""}};
+	CHECK_EQUAL(demand(devices, {claim("c", {tolerant})}), "gpu:1 | n1 n2 n3");
+}
+
+void what_cannot_be_served()
+{
+	Devices devices = two_types();
+	DeviceRequest unknown = request("r");
+	unknown.device_class = "fpga";
+	CHECK_EQUAL(demand(devices, {claim("c", {unknown})}),
+		"its resource claim: request r: device class fpga does not exist");
+	CHECK_EQUAL(demand(devices, {claim("c", {request("r", 1, of_model("z"))})}),
+		"its resource claim: request r: no device of a rule in section devices of "
+		"slurmkubed.yaml matches class gpu and the selectors of the request");
+	ResourceClaim refused = claim("c", {request("r")});
+	refused.unsupported = "spec.devices.requests[r].firstAvailable";
+	CHECK(has(demand(devices, {refused}), "firstAvailable is not supported"));
+	CHECK(has(
+		demand(devices, {claim("c", {request("r", 1, "device.nonsense")})}), "request r"));
+}
+
+/* In kube-scheduler, too, a missing attribute fails the whole claim. */
+void a_selector_that_fails()
+{
+	const std::string text = std::string("device.attributes['") + k_driver + "'].size == 1";
+	const std::string why = demand(two_types(), {claim("c", {request("r", 1, text)})});
+	CHECK(has(why, "node n1: request r: device gpu-0"));
+}
+
+void devices_of_two_rules()
+{
+	Devices devices = two_types();
+	devices.rules = {rule("gpu"), rule("nic")};
+	CHECK(has(demand(devices, {claim("c", {request("r")})}),
+		"devices of GRES gpu and of GRES nic match"));
+}
+
+/* matchAttribute, distinctAttribute */
+void constraints()
+{
+	struct Row {
+		const char *first, *second;
+		bool is_distinct;
+		std::int64_t count;
+		bool is_fit;
+	};
+	for (const Row &row : {Row{"x", "x", false, 2, true}, Row{"x", "y", false, 2, false},
+		     Row{"x", "y", false, 1, true}, Row{"x", "y", true, 2, true},
+		     Row{"x", "x", true, 2, false}}) {
+		Devices devices;
+		devices.rules = {rule("gpu")};
+		devices.add("n1", {device("gpu-0", row.first), device("gpu-1", row.second)});
+		ResourceClaim one = claim("c", {request("r", row.count)});
+		one.constraints = {{{}, std::string(k_driver) + "/model", row.is_distinct}};
+		CHECK_EQUAL(has(demand(devices, {one}), "| n1:"), !row.is_fit);
+	}
+	Devices devices = two_types();
+	ResourceClaim missing = claim("c", {request("r", 2)});
+	missing.constraints = {{{"r"}, std::string(k_driver) + "/numa", false}};
+	CHECK(has(demand(devices, {missing}), "a device has no attribute gpu.example.com/numa"));
+	missing.constraints.front().requests = {"other"};
+	CHECK_EQUAL(demand(devices, {missing}), "gpu:2 | n1 n2");
+}
+
+void an_incomplete_pool()
+{
+	Devices devices = two_types();
+	ResourceSlice half = slice("n3", {device("gpu-0", "a")});
+	half.slice_count = 2;
+	(void)devices.inventory.seen(half);
+	const std::string got = demand(devices, {claim("c", {request("r")})});
+	CHECK(has(got, "gpu:1 | n1 n2 | n3: its devices are not known"));
+}
+
+} // namespace
+
+int main()
+{
+	return check::run_tests("device_demand",
+		{TEST(any_device_of_the_class), TEST(a_selector_that_means_a_type),
+			TEST(a_type_is_named_where_a_node_has_both), TEST(requests_are_added_up),
+			TEST(no_request_for_any_type_beside_one_for_a_type),
+			TEST(some_devices_of_a_type), TEST(what_cannot_be_served),
+			TEST(a_selector_that_fails), TEST(devices_of_two_rules), TEST(constraints),
+			TEST(an_incomplete_pool)});
+}

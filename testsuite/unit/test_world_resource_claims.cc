@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* World and pods with claims for devices: before submission, between allocation and binding, and
+ * when an allocation is lost. */
+#include "src/core/model/outcome.h"
+#include "testsuite/unit/device_facts.h"
+#include "testsuite/unit/world_facts.h"
+
+using namespace slurmkube;
+using namespace slurmkube::core;
+using namespace slurmkube::check;
+
+namespace
+{
+
+/* Nodes n1 and n2 with two devices each, of model a and of model b. */
+struct Stage {
+	World world;
+	Now now = k_start;
+	std::string text; /* of the last report */
+
+	Stage() : world(settings())
+	{
+		for (const char *name : {"n1", "n2"}) {
+			world.observe(
+				NodeSeen{kube_node(name, std::string("uid-") + name, 4000)}, now);
+			tell_slice(name, {"gpu-0", "gpu-1"});
+		}
+		world.observe(NodesListed{{"uid-n1", "uid-n2"}});
+		world.observe(PodsListed{{}}, now);
+		world.observe(ForeignListed{{}});
+		world.observe(LinkOpened{{}});
+		for (const char *name : {"n1", "n2"}) {
+			SlurmNode node = slurm_node(name, 4);
+			node.gres = "gpu:2";
+			node.extra = "slurm-kube:gpu@gpu.example.com=gpu-0,gpu-1";
+			world.observe(SlurmNodeSeen{node});
+		}
+		world.observe(SnapshotEnded{}, now);
+		world.observe(SlicesListed{{"uid-slice-n1", "uid-slice-n2"}}, now);
+		world.observe(DeviceClassSeen{{"gpu", "uid-gpu",
+				      {"device.driver == 'gpu.example.com'"}, {}, ""}},
+			now);
+		world.observe(DeviceClassesListed{{"uid-gpu"}}, now);
+	}
+
+	static Settings settings()
+	{
+		Settings s = plain_settings();
+		s.sees_foreign_pods = true;
+		s.report_interval_us = 0;
+		s.devices = {rule("gpu")};
+		s.policy.has_device_rules = true;
+		return s;
+	}
+
+	void tell_slice(const std::string &node, const std::vector<std::string> &names)
+	{
+		std::vector<SliceDevice> devices;
+		devices.reserve(names.size());
+		for (const std::string &name : names)
+			devices.push_back(device(name, node == "n1" ? "a" : "b"));
+		world.observe(SliceSeen{slice(node, std::move(devices))}, now);
+	}
+
+	static Pod pod(const std::string &uid, const std::string &claim)
+	{
+		Pod p = make_pod("default", "pod-" + uid, uid, make_requests(1000));
+		p.resource_claims = {{"c", claim, false, false}};
+		return p;
+	}
+
+	std::string act()
+	{
+		std::string out;
+		for (const auto &[uid, action] : world.take_actions(now)) {
+			out += out.empty() ? "" : " ";
+			out += word_of(uid, action);
+			if (const auto *s = std::get_if<Submit>(&action))
+				out += "=" + s->spec.options.gres;
+			if (const auto *r = std::get_if<Report>(&action)) {
+				text = r->not_scheduled.message;
+				world.answer(ReportAnswered{uid, Ok{}}, now);
+			}
+			if (std::holds_alternative<WriteClaim>(action))
+				world.answer(WriteClaimAnswered{uid, Ok{}}, now);
+		}
+		return out;
+	}
+
+	void tell_job(const std::string &uid, std::uint32_t id, JobState state,
+		const std::string &node = "", const std::string &indices = "")
+	{
+		SlurmJob j = make_job(id, make_marker("default", "pod-" + uid, "Pod", uid), state);
+		if (!node.empty()) {
+			j.nodes = {make_allocation(node, 1, 64, "0")};
+			j.nodes.front().gres = {{"gpu", "", 1, indices}};
+		}
+		world.observe(JobSeen{j}, now);
+	}
+
+	/* The pod is seen, submitted, and its job starts. */
+	void start(const std::string &uid, const std::string &claim, std::uint32_t id,
+		const std::string &node, const std::string &indices)
+	{
+		world.observe(PodSeen{pod(uid, claim)}, now);
+		(void)act();
+		world.answer(
+			SubmitAnswered{{uid}, Submitted{.job = {id}, .node = "", .cpus = 0}}, now);
+		tell_job(uid, id, JobState::running, node, indices);
+	}
+
+	void tell(const ResourceClaim &claim)
+	{
+		world.observe(ResourceClaimSeen{claim});
+		world.observe(ResourceClaimsListed{{"uid-c", "uid-d"}});
+	}
+
+	void wait(std::int64_t seconds) { now.mono_us += seconds * k_second; }
+};
+
+ResourceClaim protected_claim(const std::string &name)
+{
+	ResourceClaim out = claim(name, {request("r")});
+	out.finalizers = {k_claim_finalizer};
+	return out;
+}
+
+ResourceClaim allocated_claim(
+	const std::string &name, const std::string &pod, const std::string &device_name)
+{
+	ResourceClaim out = protected_claim(name);
+	out.allocation = Allocation{{{"r", {{k_driver, "n1"}, device_name}}}};
+	if (!pod.empty())
+		out.reserved_for = {pod};
+	return out;
+}
+
+void a_claim_is_waited_for_and_becomes_gres()
+{
+	Stage s;
+	s.world.observe(PodSeen{Stage::pod("a", "c")}, s.now);
+	s.wait(2);
+	CHECK_EQUAL(s.act(), "report:a:SlurmWaitsForDevice");
+	CHECK(has(s.text, "have not been read yet"));
+	s.world.observe(ResourceClaimsListed{{}});
+	s.wait(2);
+	CHECK_EQUAL(s.act(), "report:a:SlurmWaitsForDevice");
+	CHECK_EQUAL(s.text, "resource claim c does not exist");
+	s.tell(claim("c", {request("r", 1, of_model("a"))}));
+	CHECK_EQUAL(s.act(), "submit:a-n2=gpu:1");
+}
+
+void without_rules_claims_are_refused()
+{
+	Settings settings = Stage::settings();
+	settings.policy.has_device_rules = false;
+	Stage s;
+	s.world.observe(SettingsSet{settings}, s.now);
+	s.world.observe(PodSeen{Stage::pod("a", "c")}, s.now);
+	s.wait(2);
+	CHECK_EQUAL(s.act(), "report:a:SlurmRefused");
+	CHECK(has(s.text, "section devices"));
+}
+
+void a_claim_is_written_before_the_pod_is_bound()
+{
+	Stage s;
+	s.tell(claim("c", {request("r")}));
+	s.start("a", "c", 7, "n1", "1");
+	CHECK_EQUAL(s.act(), "protect:c");
+	s.wait(2);
+	CHECK_EQUAL(s.act(), "report:a:SlurmWaitsForDevice");
+	s.tell(protected_claim("c"));
+	CHECK_EQUAL(s.act(), "allocate:c=gpu-1");
+	s.tell(allocated_claim("c", "a", "gpu-1"));
+	CHECK_EQUAL(s.act(), "bind:a@n1");
+}
+
+/* The answer to a submission names the node, and not the devices. */
+void devices_are_not_guessed()
+{
+	Stage s;
+	s.tell(protected_claim("c"));
+	s.world.observe(PodSeen{Stage::pod("a", "c")}, s.now);
+	(void)s.act();
+	s.world.answer(
+		SubmitAnswered{{"a"}, Submitted{.job = {7}, .node = "n1", .cpus = 1}}, s.now);
+	s.wait(2);
+	CHECK_EQUAL(s.act(), "report:a:SlurmWaitsForDevice");
+	s.tell_job("a", 7, JobState::running, "n1", "0");
+	CHECK_EQUAL(s.act(), "allocate:c=gpu-0");
+}
+
+/* Kubernetes frees a device up to seconds after its pod has ended. */
+void a_device_is_not_given_while_another_claim_has_it()
+{
+	Stage s;
+	s.tell(protected_claim("c"));
+	s.tell(allocated_claim("d", "ended", "gpu-0"));
+	s.start("a", "c", 7, "n1", "0");
+	s.wait(2);
+	CHECK_EQUAL(s.act(), "report:a:SlurmWaitsForDevice");
+	CHECK_EQUAL(s.text,
+		"Slurm job 7 has node n1; device gpu-0 is still allocated for resource claim "
+		"default/d");
+	s.world.observe(ResourceClaimGone{{"default", "d"}});
+	s.wait(2);
+	CHECK_EQUAL(s.act(), "allocate:c=gpu-0");
+}
+
+/* Slurm's choice that cannot be used is given back, and that node is left out. */
+void a_device_that_is_gone()
+{
+	Stage s;
+	s.tell(protected_claim("c"));
+	s.start("a", "c", 7, "n1", "1");
+	s.tell_slice("n1", {"gpu-0"});
+	CHECK_EQUAL(s.act(), "look:a");
+	s.world.answer(LookUpAnswered{{"a"}, PodLookup::unbound}, s.now);
+	CHECK_EQUAL(s.act(), "complete:7=given-back");
+	s.world.answer(CompleteAnswered{{"a"}, Ok{}, false}, s.now);
+	s.tell_job("a", 7, JobState::failed);
+	s.wait(5);
+	CHECK_EQUAL(s.act(), "submit:a-n1=gpu:1");
+}
+
+/* Between the write and the binding the job ends: another job has other devices. */
+void an_allocation_without_a_job_is_released()
+{
+	Stage s;
+	s.tell(allocated_claim("c", "a", "gpu-1"));
+	s.world.observe(PodSeen{Stage::pod("a", "c")}, s.now);
+	CHECK_EQUAL(s.act(), "submit:a=gpu:1 release:c");
+	CHECK_EQUAL(s.act(), "");
+	s.tell(protected_claim("c"));
+	s.world.answer(SubmitAnswered{{"a"}, Submitted{.job = {7}, .node = "", .cpus = 0}}, s.now);
+	s.tell_job("a", 7, JobState::running, "n1", "0");
+	CHECK_EQUAL(s.act(), "allocate:c=gpu-0");
+}
+
+void a_claim_of_another_pod_is_left_alone()
+{
+	Stage s;
+	s.tell(allocated_claim("c", "other", "gpu-1"));
+	s.world.observe(PodSeen{Stage::pod("a", "c")}, s.now);
+	s.wait(2);
+	CHECK_EQUAL(s.act(), "report:a:SlurmWaitsForDevice");
+	CHECK(has(s.text, "is allocated, and not for this pod alone"));
+	ResourceClaim made = protected_claim("c");
+	made.owner_uid = "other";
+	Pod pod = Stage::pod("b", "c");
+	pod.resource_claims.front().is_own = true;
+	s.tell(made);
+	(void)s.act();
+	s.world.observe(PodSeen{pod}, s.now);
+	s.wait(2);
+	CHECK_EQUAL(s.act(), "report:b:SlurmWaitsForDevice");
+	CHECK_EQUAL(s.text, "resource claim c was made for another pod");
+}
+
+} // namespace
+
+int main()
+{
+	return check::run_tests("world_resource_claims",
+		{TEST(a_claim_is_waited_for_and_becomes_gres),
+			TEST(without_rules_claims_are_refused),
+			TEST(a_claim_is_written_before_the_pod_is_bound),
+			TEST(devices_are_not_guessed),
+			TEST(a_device_is_not_given_while_another_claim_has_it),
+			TEST(a_device_that_is_gone), TEST(an_allocation_without_a_job_is_released),
+			TEST(a_claim_of_another_pod_is_left_alone)});
+}
