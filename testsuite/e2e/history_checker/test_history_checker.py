@@ -13,13 +13,22 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from history_checker.tests import (  # noqa: E402
     test_bindings,
     test_clusters,
+    test_devices,
     test_ends,
     test_gangs,
     test_lives,
     test_records,
 )
 
-MODULES = (test_bindings, test_clusters, test_ends, test_gangs, test_lives, test_records)
+MODULES = (
+    test_bindings,
+    test_clusters,
+    test_devices,
+    test_ends,
+    test_gangs,
+    test_lives,
+    test_records,
+)
 
 
 def main():

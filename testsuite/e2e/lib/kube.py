@@ -134,6 +134,11 @@ class Kube:
         for kind in self.history:
             threading.Thread(target=self._watch, args=(kind,), daemon=True).start()
 
+    def watch(self, kind):
+        """Keeps the events of another kind, too."""
+        self.history[kind], self.now[kind] = [], {}
+        threading.Thread(target=self._watch, args=(kind,), daemon=True).start()
+
     def _watch(self, kind):
         group, plural = PATHS[kind]
         path, version = f"{group}/{plural}", None

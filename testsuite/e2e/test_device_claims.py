@@ -1,0 +1,185 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Resource claims with a real driver and a real kubelet: the container has exactly the devices
+whose indices Slurm has given to the job.
+"""
+import re
+
+from history_checker.devices import devices_of, given_twice
+from lib import Cluster, equal, pod, run, wait_for
+from lib.device_claims import (
+    DRIVER,
+    claim,
+    claim_of,
+    claim_template,
+    device_class,
+    devices_in,
+    wait_deallocated,
+    with_claim,
+)
+from lib.expect import job_in_state, only_job, wait_no_live_jobs, wait_reason
+
+NODE, DEVICES = "real-1", 4
+SLOW = 180  # seconds; the start of a container needs half a dozen programs
+UNTIL = "env; until [ -e /h/{} ]; do sleep 0.1; done"
+GRES_CONF = f"NodeName={NODE} Name=gpu File=/dev/kube-gpu[0-{DEVICES - 1}]\n"
+RULES = [{"driver": DRIVER, "gres": "gpu"}]
+
+
+class DeviceTestbed(Cluster):
+    """A real node with four devices of the example driver, and a rule that makes them gpu."""
+
+    def start_slurm(self):
+        (self.dir / "gres.conf").write_text(GRES_CONF)
+        super().start_slurm()
+
+    def start_kubernetes(self):
+        super().start_kubernetes()
+        self.plane.real_node(NODE)
+        self.plane.dra_driver(NODE, DEVICES)
+        self.kube.create(device_class())
+        self.kube.watch("ResourceClaim")
+        self.names.append(NODE)
+
+    @property
+    def driver(self):
+        return self.plane.dra_drivers[0]
+
+
+def _pod(bed, name, shell="env", **source):
+    """A pod with a claim; its program sees the run directory as /h."""
+    manifest = with_claim(pod(name, shell=shell), **source)
+    manifest["spec"]["volumes"] = [{"name": "h", "hostPath": {"path": str(bed.dir)}}]
+    manifest["spec"]["containers"][0]["volumeMounts"] = [{"name": "h", "mountPath": "/h"}]
+    return bed.kube.create(manifest)
+
+
+def _indices(bed, made):
+    """The devices by the indices that scontrol show job -d prints for the pod's job."""
+    number = only_job(bed, made)["JobId"]
+    shown = bed.slurm.run("scontrol", "-d", "show", "job", number)
+    out = []
+    for part in re.search(r"GRES=gpu\S*\(IDX:([\d,-]+)\)", shown)[1].split(","):
+        first, _, last = part.partition("-")
+        out += [f"gpu-{i}" for i in range(int(first), int(last or first) + 1)]
+    return out
+
+
+def _devices_of(bed, name):
+    """The devices in the environment of the pod's container, which ends by itself."""
+    ended = bed.kube.wait_phase(name, "Succeeded", "Failed", timeout=SLOW)
+    equal(ended["status"]["phase"], "Succeeded")
+    return devices_in(wait_for(lambda: bed.kube.logs(name), f"the output of {name}"))
+
+
+def test_node_has_the_devices(bed):
+    """The node's record has the GRES, and Extra names the device of each index."""
+    wait_for(lambda: bed.slurm.node(NODE).get("Gres") == f"gpu:{DEVICES}", "the node's GRES")
+    wait_for(
+        lambda: "gpu-0,gpu-1,gpu-2,gpu-3" in bed.slurm.node(NODE).get("Extra", ""),
+        "the list of devices",
+    )
+
+
+def test_container_has_the_devices_of_its_job(bed):
+    """Claims of templates: pods of two devices and of one run at the same time, each with the
+    devices of its job. When they have ended, their claims are deallocated.
+    """
+    made = {}
+    for name, count in (("two", 2), ("one", 1)):
+        bed.kube.create(claim_template(name, count))
+        made[name] = _pod(bed, name, UNTIL.format("end"), resourceClaimTemplateName=name)
+    for name in made:
+        bed.kube.wait_phase(name, "Running", timeout=SLOW)
+    given = {name: _indices(bed, pod) for name, pod in made.items()}
+    equal(len(set(given["two"]) | set(given["one"])), 3)
+    claims = [claim_of(bed, name) for name in made]
+    (bed.dir / "end").touch()
+    equal({name: _devices_of(bed, name) for name in made}, given)
+    for name in claims:
+        wait_deallocated(bed, name)
+    wait_no_live_jobs(bed)
+
+
+def test_claim_by_name(bed):
+    """A pod waits for a claim that does not exist yet, with a condition that says so."""
+    made = _pod(bed, "late", resourceClaimName="late")
+    wait_reason(bed, "late", "SlurmWaitsForDevice", "resource claim late does not exist")
+    bed.kube.create(claim("late"))
+    devices = _devices_of(bed, "late")
+    equal(len(devices), 1)
+    equal(job_in_state(bed, made, "COMPLETED")["ExitCode"], "0:0")
+    wait_deallocated(bed, "late")
+
+
+def test_devices_are_taken_one_after_another(bed):
+    """Three pods of two devices on a node of four: the third waits in Slurm's queue, and gets the
+    devices when Kubernetes has freed them.
+    """
+    bed.kube.create(claim_template("pairs", 2))
+    for i in range(2):
+        _pod(bed, f"pair-{i}", UNTIL.format(f"end-{i}"), resourceClaimTemplateName="pairs")
+    for i in range(2):
+        bed.kube.wait_phase(f"pair-{i}", "Running", timeout=SLOW)
+    made = _pod(bed, "pair-2", UNTIL.format("end-2"), resourceClaimTemplateName="pairs")
+    wait_reason(bed, "pair-2", "SlurmPending", "Resources")
+    (bed.dir / "end-0").touch()
+    first = _devices_of(bed, "pair-0")
+    bed.kube.wait_phase("pair-2", "Running", timeout=SLOW)
+    equal(_indices(bed, made), first)
+    for i in (1, 2):
+        (bed.dir / f"end-{i}").touch()
+    equal(_devices_of(bed, "pair-2"), first)
+    assert not set(_devices_of(bed, "pair-1")) & set(first)
+    wait_no_live_jobs(bed)
+
+
+def test_selector_that_no_device_meets(bed):
+    """The pod says which class and selectors match nothing, and no job is submitted."""
+    bed.kube.create(
+        claim("picky", expression=f"device.attributes['{DRIVER}'].model == 'NO-SUCH-GPU'")
+    )
+    _pod(bed, "picky", resourceClaimName="picky")
+    wait_reason(bed, "picky", "SlurmWaitsForDevice", "no device of a rule")
+    bed.kube.delete("Pod", "picky")
+
+
+def test_selector_that_only_one_device_meets(bed):
+    """Slurm cannot be told which of the node's devices the pod needs, and the pod says so."""
+    bed.kube.create(claim("chosen", expression=f"device.attributes['{DRIVER}'].index == 2"))
+    _pod(bed, "chosen", resourceClaimName="chosen")
+    wait_reason(bed, "chosen", "SlurmNoNode", "Slurm cannot be told which")
+    bed.kube.delete("Pod", "chosen")
+
+
+def test_agent_dies_between_writes(bed):
+    """Killed while claims are written, the agent goes on where it was: every pod runs with the
+    devices of its job, and no device is in two pods.
+    """
+    bed.kube.create(claim_template("single"))
+    made = {}
+    for i in range(DEVICES):
+        name = f"single-{i}"
+        made[name] = _pod(bed, name, UNTIL.format("done"), resourceClaimTemplateName="single")
+        wait_for(lambda name=name: claim_of(bed, name), "the claim")
+        bed.agent.kill9()
+        bed.agent.start()
+    for name in made:
+        bed.kube.wait_phase(name, "Running", timeout=SLOW)
+    given = {name: _indices(bed, pod) for name, pod in made.items()}
+    equal(sorted(sum(given.values(), [])), [f"gpu-{i}" for i in range(DEVICES)])
+    (bed.dir / "done").touch()
+    equal({name: _devices_of(bed, name) for name in made}, given)
+    wait_no_live_jobs(bed)
+
+
+def test_no_device_was_given_twice(bed):
+    """At no moment of all tests above has a device been allocated to two claims."""
+    with bed.kube.changed:
+        events = list(bed.kube.history["ResourceClaim"])
+    assert any(devices_of(claim) for _, _, claim in events), "no claim was ever allocated"
+    equal(given_twice(events), [])
+
+
+if __name__ == "__main__":
+    run(lambda build: DeviceTestbed(build, agent_options={"settings": {"devices": RULES}}))
