@@ -2,6 +2,7 @@
 """A private Kubernetes, run by the scripts in testsuite/k8s: start, stop, faults, simulated and
 real nodes.
 """
+from .dra_driver import DraDriver
 from .kube import ApiError, Kube, condition
 from .manifests import kwok_node
 from .process import CACHE, TESTSUITE, output_of
@@ -20,6 +21,7 @@ class ControlPlane:
         self.dir, self.port, self.env = directory, port, env
         self.kube = None
         self.nodes = {}  # real nodes: name -> directory
+        self.dra_drivers = []
 
     def start(self):
         if not (CACHE / "k8s/bin/kwok").exists():
@@ -100,6 +102,15 @@ class ControlPlane:
         self.wait_ready(name)
         return name
 
+    def dra_driver(self, name, devices=4, **options):
+        """Starts a driver for dynamic resource allocation on the real node; options are those of
+        DraDriver.
+        """
+        driver = DraDriver(self, name, devices, **options)
+        self.dra_drivers.append(driver)
+        driver.start()
+        return driver
+
     def kubelet(self, name, action):
         """action: --kill, --start, --freeze or --thaw."""
         output_of(SCRIPTS / "node-restart", self.nodes[name], action)
@@ -126,6 +137,8 @@ class ControlPlane:
     def stop(self):
         if self.kube:
             self.kube.stopped = True
+        for driver in self.dra_drivers:
+            driver.kill9()
         for directory in self.nodes.values():
             output_of(SCRIPTS / "node-down", self.dir, directory)
         output_of(SCRIPTS / "down", self.dir, timeout=300)

@@ -20,7 +20,12 @@ PATHS = {
     "Namespace": ("/api/v1", "namespaces"),
     "Job": ("/apis/batch/v1", "jobs"),
     "Event": ("/apis/events.k8s.io/v1", "events"),
+    "DeviceClass": ("/apis/resource.k8s.io/v1", "deviceclasses"),
+    "ResourceClaim": ("/apis/resource.k8s.io/v1", "resourceclaims"),
+    "ResourceClaimTemplate": ("/apis/resource.k8s.io/v1", "resourceclaimtemplates"),
+    "ResourceSlice": ("/apis/resource.k8s.io/v1", "resourceslices"),
 }
+CLUSTER_WIDE = ("DeviceClass", "Namespace", "Node", "ResourceSlice")
 
 
 class ApiError(RuntimeError):
@@ -77,7 +82,7 @@ class Kube:
     def path(kind, name="", part=""):
         group, plural = PATHS[kind]
         space, _, base = name.rpartition("/")
-        scope = "" if kind in ("Node", "Namespace") else f"/namespaces/{space or 'default'}"
+        scope = "" if kind in CLUSTER_WIDE else f"/namespaces/{space or 'default'}"
         return (
             f"{group}{scope}/{plural}"
             + (f"/{quote(base)}" if base else "")
@@ -95,6 +100,11 @@ class Kube:
         return self.request("GET", self.path(kind, f"{namespace}/") + "?" + urlencode(selectors))[
             "items"
         ]
+
+    def replace(self, thing, part=""):
+        """Writes the object as it is given; refused if it has changed since it was read."""
+        name = name_of(thing)
+        return self.request("PUT", self.path(thing["kind"], name, part), thing)
 
     def patch(self, kind, name, change, part=""):
         return self.request(
