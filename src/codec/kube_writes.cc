@@ -202,8 +202,8 @@ std::string event_body(const Event &event, std::int64_t now_microseconds)
 	return to_text(o);
 }
 
-std::string access_review_body(
-	std::string_view verb, std::string_view group, std::string_view resource)
+std::string access_review_body(std::string_view verb, std::string_view group,
+	std::string_view resource, std::string_view name_space)
 {
 	const std::size_t slash = resource.find('/');
 	Json attributes = new_object();
@@ -212,6 +212,8 @@ std::string access_review_body(
 	put(attributes.get(), "resource", resource.substr(0, slash));
 	if (slash != std::string_view::npos)
 		put(attributes.get(), "subresource", resource.substr(slash + 1));
+	if (!name_space.empty())
+		put(attributes.get(), "namespace", name_space);
 	Json spec = new_object();
 	put(spec.get(), "resourceAttributes", std::move(attributes));
 	Json body = new_object();

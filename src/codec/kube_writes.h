@@ -72,9 +72,9 @@ std::string event_body(const Event &event, std::int64_t now_microseconds);
 /* Namespace of the event: that of the object, or "default" for objects without one. */
 std::string event_namespace(const Event &event);
 
-/* SelfSubjectAccessReview for all namespaces. resource is "pods" or "pods/binding". */
-std::string access_review_body(
-	std::string_view verb, std::string_view group, std::string_view resource);
+/* SelfSubjectAccessReview. resource is "pods" or "pods/binding"; name_space empty: in all. */
+std::string access_review_body(std::string_view verb, std::string_view group,
+	std::string_view resource, std::string_view name_space = {});
 
 /* The longest prefix of at most max bytes that does not split a UTF-8 character. */
 std::string_view cut_utf8(std::string_view text, std::size_t max);

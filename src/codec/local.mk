@@ -16,6 +16,8 @@ libcodec_la_SOURCES = \
 	%D%/json.h \
 	%D%/kube_writes.cc \
 	%D%/kube_writes.h \
+	%D%/lease.cc \
+	%D%/lease.h \
 	%D%/link.h \
 	%D%/link_decode.cc \
 	%D%/link_encode.cc \

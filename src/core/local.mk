@@ -75,6 +75,10 @@ libcore_la_SOURCES = \
 	%D%/gang/rank_layout.h \
 	%D%/gang/shape.cc \
 	%D%/gang/shape.h \
+	%D%/lease/lease.cc \
+	%D%/lease/lease.h \
+	%D%/lease/lease_text.cc \
+	%D%/lease/lease_text.h \
 	%D%/inspect/census.cc \
 	%D%/inspect/census.h \
 	%D%/inspect/device_rows.cc \

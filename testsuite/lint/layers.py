@@ -29,6 +29,7 @@ CORE = (
     "model",
     "cel",
     "device",
+    "lease",
     "policy",
     "options",
     "translate",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/codec/json.h"
 #include "src/codec/kube_writes.h"
+#include "src/codec/lease.h"
 #include "testsuite/unit/check.h"
 
 using namespace slurmkube;
@@ -116,6 +117,46 @@ void an_event_keeps_the_servers_limits()
 	CHECK(get(o, "regarding", "namespace") == nullptr);
 }
 
+void a_lease_is_written_and_read()
+{
+	core::LeaseRecord record{.holder = "prod@ctl1_7",
+		.resource_version = "",
+		.duration_seconds = 40,
+		.acquired_s = 1795230537,
+		.renewed_s = 1795230547,
+		.transitions = 2};
+	const std::string spec =
+		R"("spec":{"holderIdentity":"prod@ctl1_7","leaseDurationSeconds":40,)"
+		R"("acquireTime":"2026-11-21T03:08:57.000000Z",)"
+		R"("renewTime":"2026-11-21T03:09:07.000000Z","leaseTransitions":2}})";
+	const std::string metadata = R"("metadata":{"name":"n","namespace":"ns",)"
+				     R"("labels":{"app.kubernetes.io/name":"slurm-kube"})";
+	const std::string head = R"({"apiVersion":"coordination.k8s.io/v1","kind":"Lease",)";
+	CHECK_EQUAL(lease_body("ns", "n", record), head + metadata + "}," + spec);
+	record.resource_version = "9";
+	const std::string body = lease_body("ns", "n", record);
+	CHECK_EQUAL(body, head + metadata + R"(,"resourceVersion":"9"},)" + spec);
+	const auto object = parse_json(body, 10'000);
+	REQUIRE(object.ok());
+	const auto read = lease_from_json(object->get());
+	CHECK(read.ok() && *read == record);
+	const auto pod = parse_json(R"({"kind":"Pod","metadata":{"resourceVersion":"9"}})", 1000);
+	CHECK(!lease_from_json(pod->get()).ok());
+	const auto bare =
+		parse_json(R"({"kind":"Lease","metadata":{"resourceVersion":"9"}})", 1000);
+	CHECK(lease_from_json(bare->get()).ok() && lease_from_json(bare->get())->holder.empty());
+}
+
+void a_question_about_a_right_may_name_a_namespace()
+{
+	const std::string head =
+		R"({"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview",)"
+		R"("spec":{"resourceAttributes":{"verb":"get","group":"g","resource":"pods")";
+	CHECK_EQUAL(
+		access_review_body("get", "g", "pods/log"), head + R"(,"subresource":"log"}}})");
+	CHECK_EQUAL(access_review_body("get", "g", "pods", "ns"), head + R"(,"namespace":"ns"}}})");
+}
+
 void text_is_cut_between_characters()
 {
 	CHECK_EQUAL(cut_utf8("abc", 3), "abc");
@@ -137,6 +178,8 @@ int main()
 			TEST(a_claim_gets_a_volume_or_a_node),
 			TEST(delete_options_name_the_uid_and_grace_only_when_given),
 			TEST(an_event_keeps_the_servers_limits),
+			TEST(a_lease_is_written_and_read),
+			TEST(a_question_about_a_right_may_name_a_namespace),
 			TEST(text_is_cut_between_characters),
 		});
 }
