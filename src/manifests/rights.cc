@@ -51,6 +51,14 @@ constexpr NeededRight k_rights[] = {
 		"skube check asks which of these rights it has"},
 };
 
+/* In the agent's namespace only. */
+constexpr NeededRight k_own_rights[] = {
+	{"get", "coordination.k8s.io", "leases", "whether another Slurm cluster serves our pods",
+		true},
+	{"create", "coordination.k8s.io", "leases", "that this one does", true},
+	{"update", "coordination.k8s.io", "leases", "that it still does", true},
+};
+
 constexpr NeededRight k_report_drains{
 	"patch", "", "nodes/status", "the condition SlurmDrain (nodes.report_drains)"};
 
@@ -88,7 +96,30 @@ metadata:
 rules:
 )";
 
+constexpr char k_lease_role[] = R"(---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata:
+  name: slurm-kube-lease
+  namespace: "@NAMESPACE@"
+rules:
+)";
+
 constexpr char k_tail[] = R"(---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata:
+  name: slurm-kube-lease
+  namespace: "@NAMESPACE@"
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: Role
+  name: slurm-kube-lease
+subjects:
+- kind: ServiceAccount
+  name: "@ACCOUNT@"
+  namespace: "@NAMESPACE@"
+---
 # The agent renews its own token, and no other account's.
 apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
@@ -145,9 +176,19 @@ std::string rule_text(std::span<const NeededRight> rows)
 		rows.front().resource + "]\n  verbs: [" + verbs + "]\n";
 }
 
-} // namespace
+/* Rows of the same resource are adjacent. */
+std::string rules_text(std::span<const NeededRight> all)
+{
+	std::string text;
+	for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
+		while (end < all.size() && is_same_resource(all[begin], all[end]))
+			end++;
+		text += rule_text(all.subspan(begin, end - begin));
+	}
+	return text;
+}
 
-std::vector<NeededRight> needed_rights(const RightsFor &keys)
+std::vector<NeededRight> cluster_rights(const RightsFor &keys)
 {
 	std::vector<NeededRight> all(std::begin(k_rights), std::end(k_rights));
 	if (keys.report_drains)
@@ -157,17 +198,20 @@ std::vector<NeededRight> needed_rights(const RightsFor &keys)
 	return all;
 }
 
+} // namespace
+
+std::vector<NeededRight> needed_rights(const RightsFor &keys)
+{
+	std::vector<NeededRight> all = cluster_rights(keys);
+	all.insert(all.end(), std::begin(k_own_rights), std::end(k_own_rights));
+	return all;
+}
+
 std::string rights(const Site &site)
 {
-	std::string text = k_accounts;
-	const std::vector<NeededRight> rows = needed_rights(site.rights_for);
-	const std::span<const NeededRight> all = rows;
-	for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
-		while (end < all.size() && is_same_resource(all[begin], all[end]))
-			end++;
-		text += rule_text(all.subspan(begin, end - begin));
-	}
-	return fill_in(text + k_tail, site);
+	const std::string text = k_accounts + rules_text(cluster_rights(site.rights_for)) +
+		k_lease_role + rules_text(k_own_rights) + k_tail;
+	return fill_in(text, site);
 }
 
 std::string rbac_manifest()

@@ -23,6 +23,7 @@ struct NeededRight {
 	const char *group;    /* "" is the core group */
 	const char *resource; /* "pods" or "pods/binding" */
 	const char *why;
+	bool in_own_namespace = false; /* only in the namespace of the agent's account */
 };
 
 /* Rows of the same resource are adjacent. */

@@ -20,15 +20,20 @@ from lib.expect import (
 )
 from lib.process import TESTSUITE, output_of
 
+NOT_OWNERS = ("pods", "nodes", "leases")
 ACCOUNT = "system:serviceaccount:slurm-kube:slurmkubed"
 
 
 def _granted(bed):
     """The permissions that the API server has: {(verb, group, resource)}."""
-    role = bed.kube.request("GET", "/apis/rbac.authorization.k8s.io/v1/clusterroles/slurm-kube")
+    roles = [
+        bed.kube.request("GET", f"/apis/rbac.authorization.k8s.io/v1/{path}")["rules"]
+        for path in ("clusterroles/slurm-kube", "namespaces/slurm-kube/roles/slurm-kube-lease")
+    ]
     return {
         (v, g, r)
-        for rule in role["rules"]
+        for rules in roles
+        for rule in rules
         for v in rule["verbs"]
         for g in rule["apiGroups"]
         for r in rule["resources"]
@@ -60,7 +65,7 @@ def _owned_by_every_kind(bed):
     """A pod may name any owner. The agent asks for each kind that it knows, and accepts "there is
     no such object" as an answer.
     """
-    granted = {(g, r) for v, g, r in _granted(bed) if v == "get" and r not in ("pods", "nodes")}
+    granted = {(g, r) for v, g, r in _granted(bed) if v == "get" and r not in NOT_OWNERS}
     kinds = {
         "replicasets": "ReplicaSet",
         "deployments": "Deployment",
@@ -232,6 +237,8 @@ def test_the_account_may_do_nothing_else(bed):
             "impersonate users",
             "escalate clusterroles",
             "delete nodes",
+            "get leases",
+            "update leases",
             "list pods",
         )
     }

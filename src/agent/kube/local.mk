@@ -12,6 +12,8 @@ libagent_la_SOURCES += \
 	%D%/files.h \
 	%D%/in_cluster.cc \
 	%D%/kubeconfig.cc \
+	%D%/leases.cc \
+	%D%/leases.h \
 	%D%/multi.cc \
 	%D%/multi.h \
 	%D%/queries.cc \

@@ -2,6 +2,7 @@
 /*
  * queries.cc - single questions to the API server.
  */
+#include "src/agent/kube/leases.h"
 #include "src/agent/kube/writes.h"
 #include "src/codec/json.h"
 #include "src/codec/node.h"
@@ -254,7 +255,8 @@ void self_check(Client &client, const manifests::RightsFor &rights_for,
 		Request request;
 		request.method = Method::post;
 		request.path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-		request.body = codec::access_review_body(need.verb, group, need.resource);
+		request.body = codec::access_review_body(need.verb, group, need.resource,
+			need.in_own_namespace ? own_namespace(client) : "");
 		request.can_wait = true; /* give way to bindings and deletions */
 		client.send(std::move(request), [check, i](const Result<Response> &answer) {
 			take_right(*check, i, answer);

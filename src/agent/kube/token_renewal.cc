@@ -66,6 +66,12 @@ Status take_token(const Result<Response> &answer, const std::string &file)
 
 } // namespace
 
+std::string account_namespace_of(const std::string &subject)
+{
+	const auto account = account_of(subject);
+	return account ? account->name_space : "";
+}
+
 bool renewal_due(const TokenClaims &claims, std::int64_t now)
 {
 	if (!claims.expires || !claims.issued || *claims.expires <= *claims.issued)

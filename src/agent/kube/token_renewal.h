@@ -19,6 +19,9 @@
 namespace slurmkube::kube
 {
 
+/* The namespace in the subject of a service account's token; empty: of another token. */
+std::string account_namespace_of(const std::string &subject);
+
 /* From two thirds of the token's life on; false if the token lacks either time. now: seconds since
  * the epoch. */
 bool renewal_due(const TokenClaims &claims, std::int64_t now);

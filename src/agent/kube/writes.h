@@ -92,7 +92,7 @@ struct Right {
 	std::string verb, resource; /* "create", "pods/binding" or "events.events.k8s.io" */
 	bool allowed = false;
 };
-/* Asks the server for each right that the agent needs, in all namespaces. rights_for: as in
+/* Asks the server for each right that the agent needs. rights_for: as in
  * manifests::needed_rights(). */
 void self_check(Client &client, const manifests::RightsFor &rights_for,
 	std::function<void(Result<std::vector<Right>>)> done);
