@@ -84,6 +84,7 @@ core::Settings settings_of(const Config &config)
 	settings.sees_foreign_pods = true;
 	settings.needs_fresh_lists = true;
 	settings.needs_cluster = true;
+	settings.needs_lease = true;
 	settings.max_gone_percent = config.limits.max_gone_pods_percent;
 	settings.gang_hold_us = std::int64_t{1'000'000} * config.limits.gang_hold_seconds;
 	settings.own_uid = geteuid();
@@ -113,6 +114,8 @@ App::App(Loop &loop, const Config &config, kube::Access access)
 		      const ctl::Take &take) { reply_to(*this, request, peer, reply, take); }),
       http_(loop, [this](const http::Request &request) { return page_of(*this, request); }),
       sources_(loop, client_, world_, config_, [this] { want_round(); }),
+      lease_(client_, config.scheduler_name, slurm::configured_cluster(),
+	      [this](const core::LeaseState &state) { note_lease(state); }),
       look_(loop_, client_, calls_), started_(now())
 {
 }
@@ -127,6 +130,7 @@ Status App::start()
 	http_.serve(config_.metrics);
 	sources_.start_wanted();
 	credentials_.start();
+	lease_.start();
 	tick();
 	look_around();
 	look_at_partitions();
@@ -174,6 +178,7 @@ void App::opened(const core::PluginHello &hello)
 	world_.observe(core::LinkOpened{hello});
 	if (world_.take_list_request())
 		sources_.list_again();
+	lease_.opened(hello);
 	if (!hello.config_error.empty())
 		log_warning("kube.conf: %s", hello.config_error.c_str());
 }
@@ -181,6 +186,7 @@ void App::opened(const core::PluginHello &hello)
 void App::arrived(codec::LinkMessage told)
 {
 	calls_.controller().link_heard(now().mono_us);
+	lease_.heard();
 	if (std::holds_alternative<codec::Alive>(told))
 		return;
 	codec::LinkMessage message = for_kubernetes(std::move(told), config_.nodes.names);
@@ -206,6 +212,15 @@ void App::closed()
 {
 	calls_.controller().link_closed();
 	world_.observe(core::LinkLost{});
+	lease_.closed();
+}
+
+void App::note_lease(const core::LeaseState &state)
+{
+	world_.observe(core::LeaseSeen{state});
+	if (world_.take_list_request())
+		sources_.list_again();
+	want_round();
 }
 
 /* ---- rounds ---- */

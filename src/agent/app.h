@@ -19,6 +19,7 @@
 #include "src/agent/executor.h"
 #include "src/agent/http_service.h"
 #include "src/agent/kube/credentials.h"
+#include "src/agent/lease_keeper.h"
 #include "src/agent/link/server.h"
 #include "src/agent/links.h"
 #include "src/agent/look.h"
@@ -97,6 +98,7 @@ class App : private link::LinkSink
 	void look_around();
 	void look_at_partitions();
 
+	void note_lease(const core::LeaseState &state);
 	void note_cluster_trouble();
 	[[nodiscard]] std::set<std::string> external_nodes() const; /* with Slurm's names */
 
@@ -126,6 +128,7 @@ class App : private link::LinkSink
 	ctl::Server control_;
 	HttpService http_;
 	Sources sources_;
+	LeaseKeeper lease_;
 	core::PluginStats plugin_stats_;
 	Look look_;
 	struct NextRound {

@@ -294,6 +294,7 @@ std::vector<Check> checks_of(const App &app, const Findings &found)
 		check::files(app),
 		check::api_server(found),
 		check::cluster(app),
+		check::lease(app),
 		check::token(app),
 		check::certificates(app),
 		check::rights(found),

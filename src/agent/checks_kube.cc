@@ -6,6 +6,7 @@
 #include "src/agent/config_trial.h"
 #include "src/agent/credential_ends.h"
 #include "src/core/inspect/sight.h"
+#include "src/core/lease/lease_text.h"
 #include "src/core/reconcile/report.h"
 
 #include <cerrno>
@@ -157,6 +158,18 @@ Check cluster(const App &app)
 	return passed("cluster",
 		world.state().settings.policy.cluster + ", uid " + uid +
 			" (of namespace kube-system); no job is of another");
+}
+
+/* Whether another Slurm cluster, or a copy of this one, serves the same pods. */
+Check lease(const App &app)
+{
+	constexpr char name[] = "lease";
+	const core::LeaseState &state = app.world().state().lease;
+	if (const std::string text = core::lease_hold_text(state); !text.empty())
+		return failed(name, text, core::lease_hold_remedy(state));
+	if (const std::string text = core::lease_trouble_text(state); !text.empty())
+		return failed(name, text, core::lease_trouble_remedy());
+	return passed(name, core::lease_holder_text(state));
 }
 
 Check bindings(const App &app)

@@ -53,6 +53,7 @@ Check files(const App &app);
 Check rights(const Findings &found);
 Check bindings(const App &app);
 Check cluster(const App &app);
+Check lease(const App &app);
 Check clock(const Findings &found);
 /* kind must have a check_name (sources.h). */
 Check watch(const App &app, Kind kind, const Findings &found);

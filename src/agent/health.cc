@@ -2,6 +2,7 @@
 #include "src/agent/health.h"
 
 #include "src/agent/app.h"
+#include "src/core/lease/lease_text.h"
 
 #include <algorithm>
 
@@ -58,6 +59,7 @@ std::vector<HealthCheck> readiness(const App &app)
 		{"watches", watch_trouble(app)},
 		{"lists", lists_trouble(app)},
 		{"cluster", cluster_trouble(app)},
+		{"lease", core::lease_hold_text(app.world().state().lease)},
 	};
 }
 

@@ -39,6 +39,8 @@ libagent_la_SOURCES = \
 	%D%/http_service.h \
 	%D%/identity.cc \
 	%D%/identity.h \
+	%D%/lease_keeper.cc \
+	%D%/lease_keeper.h \
 	%D%/links.cc \
 	%D%/links.h \
 	%D%/log_sinks.cc \

@@ -30,7 +30,9 @@ std::string why_no_slurm_conf(const App &app, const std::string &api_trouble)
 {
 	std::string why = why_nodes_are_unknown(app, api_trouble);
 	if (why.empty() && app.world().state().sync.has_link() && !app.world().state().is_known())
-		why = "the agent is not sure of its Kubernetes cluster (skube check)";
+		why = "the agent is not sure of its Kubernetes cluster, or stands aside for "
+		      "another "
+		      "Slurm cluster (skube check)";
 	if (why.empty() && !app.world().state().is_known())
 		why = "the plugin in slurmctld is not connected, and some of each line comes from "
 		      "it";

@@ -422,6 +422,32 @@ def _no_rights(bed):
 
 
 @mistake(
+    "The agent's account lacks the rights to the lease",
+    "lease",
+    "a second Slurm cluster that schedules the same pods would not be noticed",
+    "skube manifests | kubectl apply -f -",
+)
+def _no_lease_rights(bed):
+    bed.plane.kubectl("delete", "rolebinding", "slurm-kube-lease", "-n", "slurm-kube")
+    yield
+    bed.plane.kubectl("apply", "-f", SOURCE / "etc/rbac.yaml")
+
+
+@mistake(
+    "Another Slurm cluster schedules the same pods",
+    "lease",
+    "is held by Slurm cluster other, slurmctld on far, and this agent is that of Slurm cluster",
+    "stop slurmkubed of the cluster that must not schedule here",
+)
+def _another_slurm(bed):
+    path = "/apis/coordination.k8s.io/v1/namespaces/slurm-kube/leases/slurmkubed-slurm"
+    other = {"spec": {"holderIdentity": "other@far_1"}}
+    bed.kube.request("PATCH", path, other, "application/merge-patch+json")
+    yield
+    bed.kube.request("DELETE", path)
+
+
+@mistake(
     "Another program has the port of `metrics.listen`",
     "metrics",
     "no metrics and no health by HTTP",

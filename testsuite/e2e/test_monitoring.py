@@ -103,7 +103,14 @@ def test_a_leading_agent_is_ready(bed):
         equal(headers["Content-Type"], "text/plain; charset=utf-8")
     equal(
         bed.ask("/readyz?verbose")[2].splitlines(),
-        ["[+]link ok", "[+]watches ok", "[+]lists ok", "[+]cluster ok", "readyz check passed"],
+        [
+            "[+]link ok",
+            "[+]watches ok",
+            "[+]lists ok",
+            "[+]cluster ok",
+            "[+]lease ok",
+            "readyz check passed",
+        ],
     )
 
 

@@ -247,6 +247,143 @@ void jobs_without_a_cluster_end_unless_too_many_lose_their_pods()
 	CHECK_EQUAL(absent_pods_text(s.world), "");
 }
 
+/* ---- other Slurm clusters ---- */
+
+LeaseSeen standing(LeaseStanding what)
+{
+	LeaseState state;
+	state.standing = what;
+	return {state};
+}
+
+void another_slurm_cluster_holds_everything()
+{
+	for (const LeaseStanding held : {LeaseStanding::other_cluster, LeaseStanding::contested}) {
+		Stage s;
+		Settings settings = Stage::settings();
+		settings.needs_lease = settings.needs_fresh_lists = true;
+		s.world = World(settings);
+		s.node(true);
+		s.world.observe(NodesListed{{"node-uid"}});
+		s.world.observe(PodsListed{{}}, s.now);
+		s.world.observe(PodSeen{s.pod("a")}, s.now);
+		s.world.observe(PodSeen{running(s, "b", 7)}, s.now);
+		CHECK_EQUAL(s.act(), "");
+		s.connect({Stage::job(7, "b", JobState::running)});
+		(void)s.world.take_list_request();
+		s.world.observe(NodesListed{{"node-uid"}});
+		s.world.observe(PodsListed{{"a", "b"}}, s.now);
+		CHECK_EQUAL(s.act(), "");
+		CHECK(!s.world.state().is_known());
+		s.world.observe(standing(held));
+		s.world.observe(JobSeen{Stage::job(7, "b", JobState::cancelled)}, s.now);
+		s.world.observe(NodeGone{"n1"}, s.now);
+		s.pass(3600 * k_second);
+		CHECK_EQUAL(s.act(), "");
+		CHECK(s.world.take_node_actions(s.now).empty());
+		CHECK(s.world.take_node_questions(s.now).empty());
+		/* the other one may have bound pods since they were listed */
+		s.world.observe(standing(LeaseStanding::free));
+		CHECK(s.world.take_list_request());
+		CHECK_EQUAL(s.act(), "");
+		s.world.observe(NodesListed{{}});
+		s.world.observe(PodsListed{{"a", "b"}}, s.now);
+		CHECK(s.world.state().is_known());
+	}
+}
+
+/* The pods have had jobs of another Slurm meanwhile. */
+void an_end_while_another_slurm_led_takes_no_pod_along()
+{
+	Stage s;
+	Settings settings = Stage::settings();
+	settings.needs_lease = true;
+	s.world = World(settings);
+	s.node(true);
+	s.world.observe(NodesListed{{"node-uid"}});
+	s.world.observe(PodsListed{{}}, s.now);
+	s.world.observe(standing(LeaseStanding::other_cluster));
+	s.world.observe(PodSeen{s.pod("a")}, s.now);
+	s.world.observe(PodSeen{running(s, "b", 8)}, s.now);
+	s.world.observe(PodSeen{running(s, "c", 9)}, s.now);
+	s.connect({Stage::job(7, "a", JobState::cancelled), Stage::job(8, "b", JobState::running),
+		Stage::job(9, "c", JobState::running)});
+	s.world.observe(JobSeen{Stage::job(8, "b", JobState::timeout)}, s.now);
+	s.pass(600 * k_second);
+	CHECK_EQUAL(s.act(), "");
+	s.world.observe(standing(LeaseStanding::free));
+	std::string done = s.act();
+	s.pass(30 * k_second);
+	done += " " + s.act();
+	CHECK(done.find("submit:a#2") != std::string::npos);
+	CHECK(done.find("submit:b#2@n1") != std::string::npos);
+	CHECK(done.find("remove") == std::string::npos);
+	/* what ends now counts */
+	s.world.observe(JobSeen{Stage::job(9, "c", JobState::timeout)}, s.now);
+	CHECK(s.act().find("remove:c") != std::string::npos);
+}
+
+/* The agent that leads has no reason to list anything again. */
+void an_agent_that_may_go_on_lists_nothing_again()
+{
+	Stage s;
+	Settings settings = Stage::settings();
+	settings.needs_lease = settings.needs_fresh_lists = true;
+	s.world = World(settings);
+	s.world.observe(NodesListed{{}});
+	s.world.observe(PodsListed{{}}, s.now);
+	s.connect({});
+	(void)s.world.take_list_request();
+	s.world.observe(standing(LeaseStanding::free));
+	CHECK(!s.world.take_list_request());
+}
+
+/* The API server was away, or the process stood still: another agent may lead by now. What ended is
+ * told to Slurm all the same. */
+void no_pod_is_deleted_by_an_old_lease()
+{
+	Stage s;
+	Settings settings = Stage::settings();
+	settings.needs_lease = true;
+	s.world = World(settings);
+	s.node(true);
+	s.world.observe(NodesListed{{"node-uid"}});
+	s.world.observe(PodsListed{{}}, s.now);
+	LeaseSeen seen = standing(LeaseStanding::free);
+	seen.state.read_us = s.now.mono_us;
+	s.world.observe(seen);
+	s.world.observe(PodSeen{running(s, "a", 7)}, s.now);
+	s.world.observe(PodSeen{running(s, "b", 8)}, s.now);
+	s.connect({Stage::job(7, "a", JobState::running), Stage::job(8, "b", JobState::running)});
+	CHECK_EQUAL(s.act(), "");
+	s.pass(600 * k_second);
+	s.world.observe(JobSeen{Stage::job(7, "a", JobState::timeout)}, s.now);
+	s.world.observe(PodSeen{end_of(running(s, "b", 8), PodPhase::succeeded, 0)}, s.now);
+	CHECK_EQUAL(s.act(), "complete:8=0");
+	seen.state.read_us = s.now.mono_us;
+	s.world.observe(seen);
+	s.pass(1 * k_second);
+	CHECK(s.act().find("remove:a") != std::string::npos);
+}
+
+/* An agent without a link tells no pod that slurmctld is away, if another Slurm has it. */
+void pods_of_another_slurm_cluster_get_no_condition()
+{
+	for (const LeaseStanding held : {LeaseStanding::free, LeaseStanding::other_cluster}) {
+		Settings settings = Stage::settings();
+		settings.needs_lease = true;
+		Stage s;
+		s.world = World(settings);
+		s.world.observe(standing(held));
+		s.world.observe(NodesListed{{}});
+		s.world.observe(PodsListed{{}}, s.now);
+		s.world.observe(PodSeen{s.pod("a")}, s.now);
+		(void)s.act();
+		s.pass(60 * k_second);
+		CHECK_EQUAL(s.act().empty(), held == LeaseStanding::other_cluster);
+	}
+}
+
 /* ---- jobs that an agent gave up ---- */
 
 /* An earlier agent gave the jobs up, because of another cluster's kubeconfig or an API server
@@ -332,6 +469,11 @@ int main()
 			TEST(jobs_under_another_name_are_told),
 			TEST(a_submission_names_its_cluster),
 			TEST(jobs_without_a_cluster_end_unless_too_many_lose_their_pods),
+			TEST(another_slurm_cluster_holds_everything),
+			TEST(an_end_while_another_slurm_led_takes_no_pod_along),
+			TEST(an_agent_that_may_go_on_lists_nothing_again),
+			TEST(no_pod_is_deleted_by_an_old_lease),
+			TEST(pods_of_another_slurm_cluster_get_no_condition),
 			TEST(a_job_that_an_agent_gave_up_takes_no_pod_along),
 			TEST(only_a_deletion_that_was_seen_needs_no_mark),
 		});

@@ -24,6 +24,9 @@ std::string agent_waits(const World &world)
 		return "slurmctld: its plugin is not connected to this agent (skube check)";
 	if (!world.state().is_cluster_known() || world.state().holds_other_cluster())
 		return "the agent to be sure of its Kubernetes cluster (skube check)";
+	if (!world.state().has_lease())
+		return "the lease of this agent: another Slurm cluster may serve the pod (skube "
+		       "check)";
 	return world.state().is_known()
 		? ""
 		: "the first complete lists of pods and nodes (skube check)";

@@ -193,7 +193,7 @@ void World::look_at(const PodUid &key, Now now, std::vector<PodAction> &out)
  */
 void World::report_unlinked(Now now, std::vector<PodAction> &out)
 {
-	if (!state_.sync.is_listed() || state_.sync.has_link() ||
+	if (!state_.sync.is_listed() || state_.sync.has_link() || !state_.has_lease() ||
 		now.mono_us < state_.sync.unlinked_since_us() + k_unlinked_us)
 		return;
 	const Report report{waiting_for_slurm()};
@@ -248,6 +248,7 @@ std::vector<World::PodAction> World::take_actions(Now now)
 		/* everything is marked again when the snapshot is merged */
 		return out;
 	}
+	forget_old_ends(state_);
 	count_absent_pods();
 	/* A share that is freed by a look wakes other pods. The loop ends, because each share is
 	 * freed once. */

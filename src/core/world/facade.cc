@@ -22,6 +22,7 @@ struct World::Observer {
 	void operator()(NodesListed &seen) const { world.nodes_listed(seen.live_uids); }
 	void operator()(ClusterSeen &seen) const { world.cluster_seen(std::move(seen.uid)); }
 	void operator()(ClusterDoubted &) const { world.state_.clusters.doubt(); }
+	void operator()(LeaseSeen &seen) const { world.lease_seen(std::move(seen.state)); }
 	void operator()(NamespaceSeen &seen) const { world.namespace_seen(std::move(seen.seen)); }
 	void operator()(NamespaceGone &seen) const { world.namespace_gone(seen.name); }
 	void operator()(NamespacesListed &seen) const { world.namespaces_listed(seen.live_uids); }

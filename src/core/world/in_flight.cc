@@ -16,6 +16,7 @@ namespace
 
 /* A pod that runs within a second needs no condition which says that it waits. */
 constexpr std::int64_t k_first_report_us = 1'000'000;
+constexpr std::int64_t k_lease_look_us = 1'000'000;
 
 } // namespace
 
@@ -152,6 +153,12 @@ bool World::accept(const PodUid &uid, Action &action, Now now)
 		const auto entry = state_.pods.find(uid);
 		return entry != state_.pods.end() &&
 			accept_report(uid, entry->second, *report, now);
+	}
+	/* The API server was away, or this process stood still: another agent may lead by now. */
+	if (std::holds_alternative<DeletePod>(action) && state_.settings.needs_lease &&
+		!is_fresh(state_.lease, now)) {
+		look_later(uid, now.mono_us + k_lease_look_us);
+		return false;
 	}
 	mark_in_flight(uid, action, now);
 	if (state_.components.contains(uid) && state_.components.at(uid).busy.slurm)

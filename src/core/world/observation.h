@@ -10,6 +10,7 @@
 
 #include "src/core/device/resource_claim.h"
 #include "src/core/device/slice.h"
+#include "src/core/lease/lease.h"
 #include "src/core/model/owner.h"
 #include "src/core/model/plugin.h"
 #include "src/core/placement/claims.h"
@@ -53,6 +54,11 @@ struct ClusterSeen {
 /* The lists have been started again, so the API server may be another one. Nothing is done until
  * ClusterSeen follows. */
 struct ClusterDoubted {
+};
+
+/* Who holds the Lease of the agents, and whether that lets this one act. */
+struct LeaseSeen {
+	LeaseState state;
 };
 
 /* ---- identities: world/identity.cc ---- */
@@ -196,7 +202,7 @@ struct SlurmAnswered {
 };
 
 using Observation = std::variant<PodSeen, PodGone, PodsListed, NodeSeen, NodeGone, NodesListed,
-	ClusterSeen, ClusterDoubted, NamespaceSeen, NamespaceGone, NamespacesListed,
+	ClusterSeen, ClusterDoubted, LeaseSeen, NamespaceSeen, NamespaceGone, NamespacesListed,
 	IdentityRulesSet, SettingsSet, UserFound, OwnerSeen, ForeignSeen, ForeignGone,
 	ForeignListed, ClaimsUnreadable, ClaimSeen, ClaimGone, VolumeSeen, VolumeGone, ClassSeen,
 	ClassGone, ClaimsListed, VolumesListed, ClassesListed, DevicesUnreadable, SliceSeen,

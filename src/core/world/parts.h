@@ -110,6 +110,9 @@ bool is_bound_member(const PodEntry &entry);
 void note_crowded(Component &component, Crowded crowded);
 /* The end of that job says nothing about live pods: see Component::given_up. */
 void note_given_up(Component &component, JobId job);
+/* Once after another agent has led by the Lease: jobs that have ended say nothing about pods that
+ * live, because these had jobs of that agent. */
+void forget_old_ends(State &state);
 /* The job goes on, although its end was asked for: whatever ends it later concerns its pods. */
 void withdraw_end(Component &component, JobId job);
 /* Notes all nodes that cannot take the component's pods, with what the pods that were to go there

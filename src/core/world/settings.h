@@ -28,6 +28,8 @@ struct Settings {
 	bool needs_fresh_lists = false;
 	/* nothing is done before the uid of the cluster is known */
 	bool needs_cluster = false;
+	/* nothing is done before LeaseSeen has said that it may be */
+	bool needs_lease = false;
 	/* Percentage that may be without pods at once, of the jobs whose markers have no cluster
 	 * uid. */
 	unsigned max_gone_percent = 50;

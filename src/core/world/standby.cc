@@ -6,10 +6,14 @@
  * pods come and go. It remembers how a bound pod ended, because it may have to end the pod's job.
  * But an agent that has the link ends the job within seconds, so an hour is plenty.
  *
- * When the standby takes over, its watch may lag behind; sync.h says how that is handled.
+ * When the standby takes over, its watch may lag behind; sync.h says how that is handled. So is an
+ * agent that takes over from one of another Slurm cluster.
  */
+#include "src/core/model/outcome.h"
+#include "src/core/world/parts.h"
 #include "src/core/world/world.h"
 
+#include <utility>
 #include <vector>
 
 namespace slurmkube::core
@@ -39,6 +43,28 @@ void World::doubt_lists(const PluginHello &hello)
 		(hello.has_same_state(state_.sync.plugin()) && !was_away))
 		return;
 	state_.sync.doubt_lists();
+}
+
+void World::lease_seen(LeaseState seen)
+{
+	const bool stood_aside = stands_aside(state_.lease);
+	state_.lease = std::move(seen);
+	state_.was_led_by_another |= stands_aside(state_.lease);
+	if (stood_aside && state_.has_lease() && state_.settings.needs_fresh_lists)
+		state_.sync.doubt_lists();
+}
+
+void forget_old_ends(State &state)
+{
+	if (!std::exchange(state.was_led_by_another, false))
+		return;
+	for (const auto &[id, job] : state.jobs) {
+		const auto component = state.components.find(PodUid{job.marker.uid});
+		if (!is_live(job) && component != state.components.end())
+			note_given_up(component->second, id);
+	}
+	for (auto &[uid, entry] : state.pods)
+		entry.eviction.reset();
 }
 
 void World::forget_on_standby(Now now)

@@ -96,7 +96,7 @@ const Gang *State::gang_of(const PodEntry &entry) const
 bool State::is_known() const
 {
 	return sync.is_listed() && sync.is_fresh() && sync.has_link() && is_cluster_known() &&
-		!holds_other_cluster();
+		!holds_other_cluster() && has_lease();
 }
 
 bool State::stands_for(const PodUid &key, const Component &component, const SlurmJob &job) const

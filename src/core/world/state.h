@@ -5,6 +5,7 @@
 #ifndef SLURMKUBE_CORE_WORLD_STATE_H
 #define SLURMKUBE_CORE_WORLD_STATE_H
 
+#include "src/core/lease/lease.h"
 #include "src/core/placement/foreign.h"
 #include "src/core/placement/occupancy.h"
 #include "src/core/world/claim_store.h"
@@ -66,6 +67,11 @@ struct State {
 	{
 		return !clusters.of_other_clusters().empty();
 	}
+	/* No other Slurm cluster serves our pods, as far as the Lease of the agents tells. */
+	[[nodiscard]] bool has_lease() const
+	{
+		return !settings.needs_lease || lease.standing == LeaseStanding::free;
+	}
 	/* Everything that decisions need is known, and there is no reason to doubt it. */
 	[[nodiscard]] bool is_known() const;
 
@@ -81,6 +87,9 @@ struct State {
 	std::map<PodUid, std::set<PodUid>> standalone;
 	std::map<JobId, SlurmJob> jobs;
 	ClusterJobs clusters;
+	LeaseState lease;
+	/* since anything was decided last, another agent led by the Lease */
+	bool was_led_by_another = false;
 	std::map<std::string, KubeNode> kube_nodes;
 	std::map<std::string, SlurmNode> slurm_nodes;
 	Occupancy occupancy;

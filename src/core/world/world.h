@@ -63,7 +63,7 @@ class World
 	 * event; nullopt: none. */
 	[[nodiscard]] std::optional<std::int64_t> next_look_us() const { return queue_.next_us(); }
 
-	/* After LinkOpened: whether lists of pods and nodes have to be started again; lists that
+	/* After LinkOpened and LeaseSeen: whether pods and nodes must be listed again; lists that
 	 * were started earlier must not be reported then. Returns true once per request. */
 	bool take_list_request() { return state_.sync.take_list_request(); }
 	/* What may look different since it was last taken; see ChangeLog::keep(). */
@@ -91,8 +91,7 @@ class World
 	}
 	/* The number of jobs without pods if it is too large to be believed, else 0. */
 	[[nodiscard]] std::size_t held_absent_pods() const { return held_absent_pods_; }
-	/* Users that annotations of namespaces name and that have not been looked up, or not been
-	 * found. */
+	/* Users that annotations of namespaces name and that have not been looked up or found. */
 	[[nodiscard]] std::set<std::string> users_wanted() const;
 	/* The owner for which the pod's grouping waits, as text for users; empty: none. */
 	[[nodiscard]] std::string wanted_owner(const PodUid &uid) const;
@@ -122,6 +121,7 @@ class World
 	void node_gone(const std::string &name, Now now);
 	void nodes_listed(const std::set<std::string> &live_uids);
 	void cluster_seen(std::string uid);
+	void lease_seen(LeaseState seen);
 	void namespace_seen(Namespace seen);
 	void namespace_gone(const std::string &name);
 	void namespaces_listed(const std::set<std::string> &live_uids);
