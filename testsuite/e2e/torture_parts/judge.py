@@ -99,7 +99,7 @@ def _at_rest(bed, load, deeds):
     wait_for(
         lambda: _release(load) or load.tidy_rays() or not left(),
         "all pods to end by themselves",
-        300,
+        600,  # a write of kwok that etcd's death broke was repeated after 353 s
         2,
     )
     for name in list(load.rays):
