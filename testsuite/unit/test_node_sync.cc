@@ -251,7 +251,7 @@ void a_node_with_the_feature_of_another_cluster_is_left_alone()
 	one_of_several.kube_cluster = "alpha";
 	CHECK(!reconcile_node({.kube = &same, .slurm = &idle, .plugin = &one_of_several}, of_alpha)
 			.has_value());
-	/* with one cluster, the site itself may have given the feature */
+	/* where kube.conf names no clusters, the site itself may have given the feature */
 	CHECK(reconcile_node({.kube = &same, .slurm = &idle, .plugin = &hello}, of_alpha)
 			.has_value());
 	idle.features = "kube,kube-alpha";
@@ -260,6 +260,44 @@ void a_node_with_the_feature_of_another_cluster_is_left_alone()
 	CHECK(reconcile_node(facts, of_alpha).has_value());
 	idle.features = "kube";
 	CHECK(reconcile_node(facts, of_alpha).has_value());
+}
+
+/* An old kube.conf, or none, on a backup controller: the record is another cluster's, and this
+ * cluster has a node of the same name. */
+void a_record_of_another_cluster_is_only_put_back_in_service()
+{
+	NodePolicy of_alpha = policy();
+	of_alpha.cluster = "alpha";
+	const PluginHello hello = plugin(24, 11);
+	KubeNode same = kube();
+	same.ready = false;
+	SlurmNode busy = slurm(NodeBase::allocated);
+	busy.features = "kube,kube-beta";
+	NodeFacts facts{.kube = &same,
+		.slurm = &busy,
+		.plugin = &hello,
+		.has_job = false,
+		.may_resize = true,
+		.is_surely_unready = true,
+		.not_ready_seconds = 1000};
+	CHECK(!reconcile_node(facts, of_alpha)); /* neither DOWN nor drained */
+	facts.has_job = true;
+	CHECK(reconcile_node(facts, of_alpha).has_value());
+	facts.has_job = false;
+	same.ready = true;
+	same.unschedulable = true;
+	CHECK(!reconcile_node(facts, of_alpha));
+	same.unschedulable = false;
+	SlurmNode idle = slurm(NodeBase::idle); /* of another size, too */
+	idle.features = "kube,kube-beta";
+	idle.dynamic = true;
+	idle.cpus = 999;
+	facts.slurm = &idle;
+	CHECK(!reconcile_node(facts, of_alpha));
+	idle.drain = true;
+	idle.reason = "slurm-kube: NotReady";
+	const auto undone = reconcile_node(facts, of_alpha);
+	CHECK(undone && std::holds_alternative<SetNodeState>(*undone));
 }
 
 /* A mistake in a node's features may give it to another cluster while pods run there. */
@@ -500,6 +538,7 @@ int main()
 			TEST(a_removed_node_goes_down_and_is_deleted_when_nothing_is_left_on_it),
 			TEST(a_node_out_of_sight_is_drained_only),
 			TEST(a_node_with_the_feature_of_another_cluster_is_left_alone),
+			TEST(a_record_of_another_cluster_is_only_put_back_in_service),
 			TEST(a_busy_node_without_a_job_of_ours_is_only_drained),
 			TEST(problems_of_a_node_drain_it),
 			TEST(taints_of_others_keep_slurm_off),

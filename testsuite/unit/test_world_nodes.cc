@@ -358,6 +358,24 @@ void a_waiting_pod_gives_back_its_allocation_on_a_lost_node()
 	CHECK_EQUAL(c.act(), "complete:7=given-back");
 }
 
+/* kube.conf names no clusters, or an old one is in use. */
+void a_node_of_another_cluster_is_managed_only_while_our_job_is_there()
+{
+	Cluster c(1);
+	c.slurm.at("n0").features = "kube,kube-beta";
+	c.start(1);
+	CHECK_EQUAL(c.rounds(), "");
+	KubeNode cordoned = check::kube_node("n0", "uid-n0", 4000);
+	cordoned.unschedulable = true;
+	c.world.observe(NodeSeen{cordoned}, c.now);
+	CHECK_EQUAL(c.rounds(), "");
+	SlurmJob job = make_job(1, make_marker("default", "a", "Pod", "a"), JobState::running);
+	job.nodes = {make_allocation("n0", 1, 64, "0")};
+	c.world.observe(JobSeen{job}, c.now);
+	c.world.observe(SlurmNodeSeen{c.slurm.at("n0")}); /* slurmctld reports it, too */
+	CHECK_EQUAL(c.rounds(), "drain:n0");
+}
+
 void without_management_no_state_is_changed()
 {
 	Settings settings = plain_settings();
@@ -429,6 +447,7 @@ int main()
 			TEST(an_administrator_settles_what_was_too_much),
 			TEST(one_node_may_always_go_and_a_prepared_one_does_not_count),
 			TEST(a_waiting_pod_gives_back_its_allocation_on_a_lost_node),
+			TEST(a_node_of_another_cluster_is_managed_only_while_our_job_is_there),
 			TEST(without_management_no_state_is_changed),
 			TEST(a_late_answer_is_not_believed),
 			TEST(questions_are_few_at_a_time),

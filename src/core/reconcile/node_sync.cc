@@ -156,6 +156,13 @@ std::optional<NodeAction> state_change(const SlurmNode &node, const Wanted &want
 	return std::nullopt;
 }
 
+bool undoes(const std::optional<NodeAction> &action)
+{
+	const auto *set = action ? std::get_if<SetNodeState>(&*action) : nullptr;
+	return set &&
+		(set->change == NodeStateChange::up || set->change == NodeStateChange::undrain);
+}
+
 } // namespace
 
 std::vector<std::string> ignored_taints(const NodePolicy &policy)
@@ -240,9 +247,8 @@ std::optional<NodeAction> reconcile_node(const NodeFacts &facts, const NodePolic
 			      : std::nullopt;
 	}
 	const SlurmNode &slurm = *facts.slurm;
-	/* Where kube.conf names no clusters, a feature of the site may look like that of one. */
-	if ((!facts.kube || !facts.plugin->kube_cluster.empty()) &&
-		is_of_another_cluster(slurm, *facts.plugin, policy.cluster))
+	const bool is_of_another = is_of_another_cluster(slurm, *facts.plugin, policy.cluster);
+	if (is_of_another && (!facts.kube || !facts.plugin->kube_cluster.empty()))
 		return std::nullopt;
 	if (!facts.kube)
 		return absent_change(facts, creates);
@@ -255,11 +261,14 @@ std::optional<NodeAction> reconcile_node(const NodeFacts &facts, const NodePolic
 		(has_own_features(*facts.kube, policy.features) &&
 			wanted.features != slurm.features);
 	if (facts.kube->ready && creates && slurm.dynamic && facts.may_resize && is_free &&
-		is_other && devices.trouble.empty())
+		is_other && devices.trouble.empty() && !is_of_another)
 		return DeleteNode{slurm.name};
+	/* Where kube.conf names no clusters, a feature of the site may look like that of one, or
+	 * kube.conf is an old one. The node is this cluster's while it has jobs of this cluster. */
+	const bool is_foreign = is_of_another && !facts.has_job;
 	if (auto change = state_change(slurm, wanted_state(facts, policy)))
-		return change;
-	return extra_change(facts, devices, wanted);
+		return is_foreign && !undoes(change) ? std::nullopt : change;
+	return is_of_another ? std::nullopt : extra_change(facts, devices, wanted);
 }
 
 } // namespace slurmkube::core

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/world/node_planner.h"
+#include "src/core/reconcile/node_features.h"
 
 #include <utility>
 
@@ -216,6 +217,11 @@ std::optional<NodeAction> NodePlanner::look_at(
 	if (devices.again_us > 0)
 		queue_.later(devices.again_us, name);
 	auto action = reconcile_node(facts, view.policy);
+	if (action && facts.slurm && facts.has_job &&
+		is_of_another_cluster(*facts.slurm, view.plugin, view.policy.cluster)) {
+		facts.has_job = view.has_job(name);
+		action = reconcile_node(facts, view.policy);
+	}
 	const auto *extra = action ? std::get_if<SetNodeExtra>(&*action) : nullptr;
 	if (extra && !may_write(*extra, now))
 		action.reset();
