@@ -120,6 +120,38 @@ def test_annotations_of_slinky(bed):
     bed.plane.kubectl("annotate", "node", "node-0", reason + "-", partitions + "-", spec + "-")
 
 
+def test_node_whose_record_lost_its_feature_takes_no_more_pods(bed):
+    """slurmctld gives such a node to pods, but does not show it: a pod gives it back once, and says
+    so; no other pod gets the node before its record is right again.
+    """
+    pods = fill(bed, "beside", 8, 3)
+    name = next(n for n, p in bed.kube.pods("beside-").items() if p["spec"]["nodeName"] == "node-1")
+    bed.kube.delete("Pod", name)
+    bed.kube.wait_gone(name)
+    _state(bed, "node-1", "IDLE")
+    _set_features(bed, "node-1", "other")
+    wait_for(lambda: not _check(bed, "nodes")["ok"], "skube check to miss the node")
+    made = bed.kube.create(pod("misled", cpu=8, kwok={"run": "10ms"}))
+    text = "has node node-1, which is no external node of this Kubernetes cluster"
+    wait_reason(bed, "misled", "SlurmPending", text)
+    wait_reason(bed, "misled", "SlurmPending", "is pending", timeout=120)
+    warned = bed.kube.create(pod("warned", cpu=8, kwok={"run": "10ms"}))
+
+    def excluded(one):
+        jobs = bed.slurm.job_of_pod(uid_of(one))
+        return [j["ExcNodeList"] for j in jobs if j["JobState"] == "PENDING"]
+
+    wait_for(lambda: excluded(made) == excluded(warned) == ["node-1"], "the node to be excluded")
+    equal(len(bed.slurm.job_of_pod(uid_of(made))), 2)
+    _set_features(bed, "node-1", "kube")
+    for waits in ("misled", "warned"):
+        equal(bed.kube.wait_phase(waits, "Succeeded")["spec"]["nodeName"], "node-1")
+    for p in pods:
+        if p["metadata"]["name"] != name:
+            bed.kube.delete("Pod", p["metadata"]["name"])
+    wait_no_live_jobs(bed)
+
+
 def test_cordon_spares_the_running_pod(bed):
     """The pod on the node ends in its own time, new ones go elsewhere."""
     pods = {f"spread-{i}": bed.kube.create(pod(f"spread-{i}", cpu=8)) for i in range(3)}

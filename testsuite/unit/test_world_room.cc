@@ -138,6 +138,56 @@ void the_pod_says_that_its_allocation_is_given_back()
 		"the allocation is given back and the pod queued again");
 }
 
+/* The record has lost its feature, so slurmctld does not show it, and gives the idle node out. */
+void a_node_without_a_record_is_not_asked_for_again()
+{
+	PlaceStage s;
+	s.world.observe(PodSeen{PlaceStage::pod("b")}, s.now);
+	CHECK_EQUAL(s.act(), "submit:b");
+	s.world.observe(SlurmNodeGone{"n1"});
+	allocate(s, "b", 8, "n1");
+	CHECK_EQUAL(give_back(s, "b", 8), "submit:b-n1");
+	s.queue_job("b", 9);
+	s.world.observe(PodSeen{PlaceStage::pod("c")}, s.now); /* it need not find that out */
+	CHECK(says(s.act(), "submit:c-n1"));
+	s.queue_job("c", 10);
+	s.world.observe(SlurmNodeSeen{slurm_node("n1", 4)});
+	pass(s, 2 * k_second);
+	CHECK_EQUAL(s.act(), "update:b update:c");
+	s.world.observe(PodSeen{PlaceStage::pod("d")}, s.now);
+	CHECK_EQUAL(s.act(), "submit:d");
+}
+
+void a_pod_says_that_only_nodes_without_a_record_are_left()
+{
+	PlaceStage s;
+	s.world.observe(PodSeen{PlaceStage::on_ssd("b")}, s.now);
+	CHECK_EQUAL(s.act(), "submit:b-n2-n3");
+	s.world.observe(SlurmNodeGone{"n1"});
+	allocate(s, "b", 8, "n1");
+	CHECK_EQUAL(give_back(s, "b", 8), "report:b:SlurmNoNode");
+	CHECK_EQUAL(s.text,
+		"no node may take the pod: 2 nodes: each has no label disk=ssd (nodeSelector); "
+		"1 node is no external node of this Kubernetes cluster in Slurm (skube check, "
+		"line nodes)");
+	s.world.observe(SlurmNodeSeen{slurm_node("n1", 4)});
+	CHECK_EQUAL(s.act(), "submit:b-n2-n3");
+}
+
+/* slurmctld refuses a job whose excluded nodes it does not know. */
+void a_node_that_slurm_does_not_know_is_excluded_no_more()
+{
+	PlaceStage s;
+	s.world.observe(PodSeen{PlaceStage::pod("b")}, s.now);
+	CHECK_EQUAL(s.act(), "submit:b");
+	s.world.observe(SlurmNodeGone{"n1"});
+	allocate(s, "b", 8, "n1");
+	CHECK_EQUAL(give_back(s, "b", 8), "submit:b-n1");
+	s.world.answer(SubmitAnswered{{"b"}, Error{Errc::not_found, "Invalid node name"}}, s.now);
+	pass(s, 2 * k_second);
+	CHECK(says(s.act(), "submit:b"));
+}
+
 /* Where the agent may not change nodes (nodes.manage), Slurm would allocate the node again and
  * again. */
 void a_cordoned_node_is_not_asked_for_again()
@@ -503,6 +553,9 @@ int main()
 		{
 			TEST(an_allocation_on_a_node_that_stays_away_is_given_back),
 			TEST(the_pod_says_that_its_allocation_is_given_back),
+			TEST(a_node_without_a_record_is_not_asked_for_again),
+			TEST(a_pod_says_that_only_nodes_without_a_record_are_left),
+			TEST(a_node_that_slurm_does_not_know_is_excluded_no_more),
 			TEST(a_cordoned_node_is_not_asked_for_again),
 			TEST(a_node_that_comes_back_in_time_gets_the_pod),
 			TEST(a_pod_that_is_bound_after_all_keeps_its_allocation),

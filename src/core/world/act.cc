@@ -111,7 +111,8 @@ void World::act_on(
 		}
 		const auto *complete = std::get_if<Complete>(&next.action);
 		if (complete && complete->wait_status == k_status_given_back) {
-			note_crowded(component, facts);
+			if (note_nodes_given_back(state_, component, facts))
+				place_changed();
 			note_failed_bindings(component, facts);
 		}
 		if (gang)

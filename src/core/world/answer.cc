@@ -92,6 +92,8 @@ void World::note_unsubmitted(const PodUid &pod, Component &component, const Erro
 		component.retries.retry_at_us = now.mono_us + k_refused_retry_us;
 		look_later(pod, component.retries.retry_at_us);
 	}
+	if (error.code == Errc::not_found)
+		state_.recordless_nodes.clear(); /* Slurm may have deleted a node since */
 	if (error.code != Errc::conflict)
 		component.trouble = unanswered_.count(pod) > 0 ? unanswered_.text(pod, error, now)
 							       : submission_failed(error);

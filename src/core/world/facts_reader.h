@@ -135,6 +135,7 @@ class FactsReader
 	[[nodiscard]] std::string holder_text(const std::string &node) const;
 	[[nodiscard]] std::string crowded_text(const Crowded &crowded, const Pod &pod) const;
 	void exclude_crowded(const PodUid &uid, const Pod &pod, NodeExclusions &exclusions) const;
+	void exclude_recordless(NodeExclusions &exclusions) const;
 	/* ---- a gang: gang_facts.cc, member_facts.cc, gang_spec.cc, gang_roles.cc ---- */
 	void exclude_siblings(
 		const PodUid &key, const RolePods &roles, std::set<std::string> &excluded) const;

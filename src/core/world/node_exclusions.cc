@@ -45,6 +45,8 @@ Result<const NodeExclusions *> FactsReader::exclusions_of_pod(const PodUid &uid,
 			state_, uid, pod, nearby ? &*nearby : nullptr, own.emplace(*exclusions));
 	if (!state_.components.at(uid).crowded.empty())
 		exclude_crowded(uid, pod, own ? *own : own.emplace(*exclusions));
+	if (!state_.recordless_nodes.empty())
+		exclude_recordless(own ? *own : own.emplace(*exclusions));
 	exclusions = own ? &*own : exclusions;
 	if (exclusions->candidates > 0 && exclusions->excluded.size() == exclusions->candidates) {
 		found_.wakes_peer = true;

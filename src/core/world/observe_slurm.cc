@@ -35,6 +35,7 @@ void World::link_opened(PluginHello hello)
 		 * the new process (_try_to_reconfig() in controller.c). */
 		for (auto &[key, component] : state_.components)
 			component.unheard_of.clear();
+		state_.recordless_nodes.clear();
 	}
 	state_.sync.opened(std::move(hello));
 	state_.clusters.forget_other_names();
@@ -228,6 +229,7 @@ void World::slurm_node_seen(SlurmNode node)
 	if (is_other)
 		filter_.forget_exclusions();
 	state_.slurm_nodes.insert_or_assign(name, std::move(node));
+	state_.recordless_nodes.erase(name);
 	/* Pods with an allocation there give it back when the node is out of service. */
 	if (is_new || !state_.kube_nodes.contains(name))
 		wake_waiters(name);

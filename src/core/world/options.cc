@@ -65,6 +65,8 @@ void World::updated(
 		component.submitted.refused_text = answer.error().what;
 		return;
 	}
+	if (answer.error().code == Errc::not_found && state_.job(job) && is_live(*state_.job(job)))
+		state_.recordless_nodes.clear(); /* Slurm may have deleted a node since */
 	component.submitted.exclusions.emplace(k_exclusions_not_known);
 	reviews_.add(pod);
 	failed(component.retries, pod, answer.error(), now);

@@ -115,9 +115,10 @@ void note_given_up(Component &component, JobId job);
 void forget_old_ends(State &state);
 /* The job goes on, although its end was asked for: whatever ends it later concerns its pods. */
 void withdraw_end(Component &component, JobId job);
-/* Notes all nodes that cannot take the component's pods, with what the pods that were to go there
- * request together. */
-void note_crowded(Component &component, const ComponentFacts &facts);
+/* For an allocation that is given back: notes all nodes that cannot take the component's pods, with
+ * what the pods that were to go there request together. Returns whether nodes of which Slurm shows
+ * no record are new among them. */
+bool note_nodes_given_back(State &state, Component &component, const ComponentFacts &facts);
 
 /* How long a pod that we bound may be without a job. Snapshots and deltas may cross our own
  * submission, but only for a moment. */

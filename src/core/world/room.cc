@@ -43,6 +43,18 @@ bool is_placeless(const RankFacts &r)
 	return is_crowded_out(r) || (is_forbidden && !r.node.name.empty());
 }
 
+/* is_more: the node is none of those that were judged for the pod's template */
+void exclude(
+	const std::string &node, const std::string &why, bool is_more, NodeExclusions &exclusions)
+{
+	const auto place = std::ranges::lower_bound(exclusions.excluded, node);
+	if (place != exclusions.excluded.end() && *place == node)
+		return;
+	exclusions.excluded.insert(place, node);
+	exclusions.candidates += is_more ? 1U : 0U;
+	exclusions.reasons[why]++;
+}
+
 } // namespace
 
 /* Only while nothing of the component runs, because the others may wait for what runs. */
@@ -104,9 +116,12 @@ void note_crowded(Component &component, Crowded crowded)
 	component.crowded.push_back(std::move(crowded));
 }
 
+namespace
+{
+
 /* Notes all nodes that cannot take their pods, with what the pods that were to go there request
  * together. */
-void note_crowded(Component &component, const ComponentFacts &f)
+void note_all_crowded(Component &component, const ComponentFacts &f)
 {
 	std::map<std::string, Occupancy> wanted;
 	for (const RankFacts &r : f.ranks) {
@@ -121,6 +136,28 @@ void note_crowded(Component &component, const ComponentFacts &f)
 	}
 	for (const auto &[node, pods] : wanted)
 		note_crowded(component, {node, pods.held(node)});
+}
+
+/* Each pod would get such a node, because nothing else uses it, and each would be charged until it
+ * gives it back. */
+bool note_recordless(State &state, const ComponentFacts &f)
+{
+	const std::size_t before = state.recordless_nodes.size();
+	for (const RankFacts &r : f.ranks) {
+		if (r.side == PodSide::waiting && !r.node.has_record &&
+			state.kube_nodes.contains(r.node.name) &&
+			state.recordless_nodes.size() < k_crowded_most)
+			state.recordless_nodes.insert(r.node.name);
+	}
+	return state.recordless_nodes.size() > before;
+}
+
+} // namespace
+
+bool note_nodes_given_back(State &state, Component &component, const ComponentFacts &f)
+{
+	note_all_crowded(component, f);
+	return note_recordless(state, f);
 }
 
 /* The pod that takes up the room there; one that is ending is preferred to one that runs. */
@@ -175,12 +212,18 @@ void FactsReader::exclude_crowded(
 		const SlurmNode &record = state_.slurm_nodes.at(one.node);
 		if (record.drain || record.base == NodeBase::down)
 			continue;
-		const auto place = std::ranges::lower_bound(exclusions.excluded, one.node);
-		if (place != exclusions.excluded.end() && *place == one.node)
-			continue;
-		exclusions.excluded.insert(place, one.node);
-		exclusions.candidates += state_.kube_nodes.contains(one.node) ? 0U : 1U;
-		exclusions.reasons[why]++;
+		exclude(one.node, why, !state_.kube_nodes.contains(one.node), exclusions);
+	}
+}
+
+void FactsReader::exclude_recordless(NodeExclusions &exclusions) const
+{
+	for (const std::string &node : state_.recordless_nodes) {
+		found_.waits_for_nodes.push_back(node);
+		exclude(node,
+			"is no external node of this Kubernetes cluster in Slurm (skube check, "
+			"line nodes)",
+			true, exclusions);
 	}
 }
 

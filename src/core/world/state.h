@@ -92,6 +92,9 @@ struct State {
 	bool was_led_by_another = false;
 	std::map<std::string, KubeNode> kube_nodes;
 	std::map<std::string, SlurmNode> slurm_nodes;
+	/* Nodes of Kubernetes that Slurm gave to pods, although it shows no record of them, for
+	 * example because the record has lost its feature. No job may get them. */
+	std::set<std::string> recordless_nodes;
 	Occupancy occupancy;
 	ForeignPods foreign;
 	PeerIndex peers;
