@@ -174,7 +174,7 @@ std::int64_t App::uptime_seconds() const
 
 void App::opened(const core::PluginHello &hello)
 {
-	calls_.controller().link_opened(hello, now().mono_us);
+	calls_.controller().link_opened(hello);
 	world_.observe(core::LinkOpened{hello});
 	if (world_.take_list_request())
 		sources_.list_again();
@@ -185,10 +185,9 @@ void App::opened(const core::PluginHello &hello)
 
 void App::arrived(codec::LinkMessage told)
 {
-	calls_.controller().link_heard(now().mono_us);
 	lease_.heard();
-	if (std::holds_alternative<codec::Alive>(told))
-		return;
+	if (const auto *alive = std::get_if<codec::Alive>(&told))
+		return calls_.controller().link_heard(alive->sent_us, now().mono_us);
 	codec::LinkMessage message = for_kubernetes(std::move(told), config_.nodes.names);
 	if (auto *job = std::get_if<core::SlurmJob>(&message)) {
 		world_.observe(core::JobSeen{std::move(*job)}, now());

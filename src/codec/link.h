@@ -34,6 +34,7 @@ struct SnapshotEnd {
 
 /* slurmctld runs; sent several times a second. */
 struct Alive {
+	std::int64_t sent_us = 0; /* by CLOCK_MONOTONIC; 0: older plugin */
 	bool operator==(const Alive &) const = default;
 };
 

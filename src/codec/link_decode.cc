@@ -207,6 +207,13 @@ Refused read_refused(Fields &fields)
 	return refused;
 }
 
+Alive read_alive(Fields &fields)
+{
+	Alive alive;
+	fields.read("sent_us", alive.sent_us);
+	return alive;
+}
+
 LinkMessage read_message(const std::string &type, Fields &fields, json_object *object)
 {
 	if (type == "job")
@@ -228,7 +235,7 @@ LinkMessage read_message(const std::string &type, Fields &fields, json_object *o
 	if (type == "snapshot_end")
 		return SnapshotEnd{};
 	if (type == "alive")
-		return Alive{};
+		return read_alive(fields);
 	return UnknownMessage{type};
 }
 

@@ -147,9 +147,10 @@ void write(json_object *o, const SnapshotEnd &)
 	put(o, "type", "snapshot_end");
 }
 
-void write(json_object *o, const Alive &)
+void write(json_object *o, const Alive &alive)
 {
 	put(o, "type", "alive");
+	put(o, "sent_us", alive.sent_us);
 }
 
 void write(json_object *o, const JobGone &gone)

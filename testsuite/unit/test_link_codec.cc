@@ -106,7 +106,7 @@ void every_message_comes_back_as_it_was()
 {
 	const LinkMessage messages[] = {example_hello(), SnapshotBegin{}, example_job(),
 		JobGone{{9}}, example_node(), NodeGone{"n"}, SnapshotEnd{}, example_stats(),
-		Alive{}, Refused{"why not"}, UnknownMessage{"new"}};
+		Alive{1'234'567'890'123}, Refused{"why not"}, UnknownMessage{"new"}};
 	std::uint64_t seq = 0;
 	for (const LinkMessage &message : messages) {
 		std::string line = encode_link(++seq, message);

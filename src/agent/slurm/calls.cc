@@ -96,10 +96,13 @@ void Calls::end(const core::MarkedJob &job, std::function<Status(const Same &)> 
 {
 	run<Ok>(
 		[this, job, term = controller_.term(), call = std::move(call)]() -> Result<Ok> {
-			const Status ended = call([&] {
-				return controller_.is_certain(term, agent::now().mono_us)
-					? Status(Ok{})
-					: check_marker(job.id, job.marker);
+			const Status ended = call([&]() -> Status {
+				if (controller_.is_certain(term, agent::now().mono_us))
+					return Ok{};
+				Status checked = check_marker(job.id, job.marker);
+				if (checked)
+					controller_.agreed(term);
+				return checked;
 			});
 			/* no connection, for example */
 			if (!ended && ended.error().code == Errc::again)

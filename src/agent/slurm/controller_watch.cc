@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 #include <sstream>
@@ -14,7 +15,7 @@ namespace
 {
 
 constexpr int k_state_field = 3, k_start_field = 22; /* proc_pid_stat(5) */
-/* A line that comes sooner after the doubt may have been sent before it. */
+/* A line of an older plugin that comes sooner after the doubt may have been sent before it. */
 constexpr std::int64_t k_line_is_later_us = 2'000'000;
 /* The plugin sends a line each 250 ms. libslurm waits for a slurmctld that hangs, and its successor
  * would get the call. */
@@ -46,23 +47,30 @@ bool is_alive_here(const core::PluginHello &hello)
 	return state != "Z" && state != "X" && word == std::to_string(hello.process_start);
 }
 
-void ControllerWatch::link_opened(const core::PluginHello &hello, std::int64_t now_us)
+void ControllerWatch::link_opened(const core::PluginHello &hello)
 {
 	const std::lock_guard lock(mutex_);
-	if (term_ == 0 || !hello.has_same_state(hello_) || hello.host != hello_.host)
+	if (term_ == 0 || !hello.has_same_state(hello_) || hello.host != hello_.host) {
 		term_++;
+		is_agreed_ = false;
+	}
 	hello_ = hello;
 	is_open_ = true;
-	heard_us_ = now_us;
-	doubted_us_ = 0;
+	heard_us_ = 0; /* the first line that says when it was sent comes at once */
 }
 
-void ControllerWatch::link_heard(std::int64_t now_us)
+void ControllerWatch::link_heard(std::int64_t sent_us, std::int64_t now_us)
 {
 	const std::lock_guard lock(mutex_);
-	heard_us_ = now_us;
-	if (now_us > doubted_us_ + k_line_is_later_us)
+	heard_us_ = sent_us > 0 ? std::min(sent_us, now_us) : now_us;
+	if (heard_us_ > doubted_us_ + (sent_us > 0 ? 0 : k_line_is_later_us))
 		doubted_us_ = 0;
+}
+
+void ControllerWatch::agreed(std::uint64_t term)
+{
+	const std::lock_guard lock(mutex_);
+	is_agreed_ = is_agreed_ || term == term_;
 }
 
 void ControllerWatch::doubt(std::int64_t now_us)
@@ -90,7 +98,7 @@ bool ControllerWatch::is_certain(std::uint64_t term, std::int64_t now_us) const
 		const std::lock_guard lock(mutex_);
 		if (term_ == 0)
 			return true;
-		if (term != term_ || !is_open_ || doubted_us_ != 0 ||
+		if (term != term_ || !is_open_ || !is_agreed_ || doubted_us_ != 0 ||
 			now_us > heard_us_ + k_silence_us)
 			return false;
 		hello = hello_;

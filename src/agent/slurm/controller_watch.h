@@ -27,11 +27,15 @@ namespace slurmkube::slurm
 class ControllerWatch
 {
       public:
-	/* now_us: monotonic */
-	void link_opened(const core::PluginHello &hello, std::int64_t now_us);
+	/* All times: monotonic */
+	void link_opened(const core::PluginHello &hello);
 	void link_closed();
-	/* A line has come over the link. */
-	void link_heard(std::int64_t now_us);
+	/* slurmctld has said over the link that it runs. sent_us: when; this loop may have been
+	 * away since. 0: an older plugin does not say it. */
+	void link_heard(std::int64_t sent_us, std::int64_t now_us);
+	/* In that term slurmctld has shown a marker that the link has shown, too: libslurm calls
+	 * the slurmctld at the link, and not another one of the same ClusterName. Any thread. */
+	void agreed(std::uint64_t term);
 	/* slurmctld has not answered a call: it may have been killed, and the link may show that
 	 * later. Any thread. */
 	void doubt(std::int64_t now_us);
@@ -41,15 +45,16 @@ class ControllerWatch
 	[[nodiscard]] std::uint64_t term() const;
 	/* Whether that slurmctld is in control and runs, as far as this host can tell. False: it
 	 * does not, or it is not known, because the process is on another host or in another
-	 * container, because no line has come for a second, or because of doubt(). If no link was
-	 * ever opened, as in programs without one, nothing can be compared: true. */
+	 * container, because no line has come for a second, because of doubt(), or because nothing
+	 * has agreed() yet. If no link was ever opened, as in programs without one, nothing can be
+	 * compared: true. */
 	[[nodiscard]] bool is_certain(std::uint64_t term, std::int64_t now_us) const;
 
       private:
 	mutable std::mutex mutex_;
 	core::PluginHello hello_;
 	std::uint64_t term_ = 0;
-	bool is_open_ = false;
+	bool is_open_ = false, is_agreed_ = false;
 	std::int64_t heard_us_ = 0;
 	std::int64_t doubted_us_ = 0; /* 0: not in doubt */
 };

@@ -24,6 +24,7 @@ constexpr std::int64_t k_wait_for_picture = 20 * k_ms;
 constexpr std::size_t k_write_at = 64 * 1024;
 constexpr std::size_t k_input_max = 4096; /* the agent sends one short line */
 constexpr int k_look_up_ms = 100;         /* how soon a blocked write notices a dropped queue */
+constexpr std::int64_t k_ns_in_us = 1000;
 constexpr std::int64_t k_alive_every = 250 * k_ms;
 constexpr char k_no_control[] = "this slurmctld is not in control any more";
 
@@ -194,9 +195,9 @@ std::string Link::flush()
  * lock while the next controller begins. */
 std::string Link::wait_and_send()
 {
+	std::int64_t now = now_ns();
 	if (!setup_.is_in_control())
 		return k_no_control;
-	std::int64_t now = now_ns();
 	if (now - stats_at_ >= k_stats_every) {
 		stats_at_ = now;
 		if (setup_.hello() != told_)
@@ -210,7 +211,7 @@ std::string Link::wait_and_send()
 	}
 	if (welcomed_ && now - alive_at_ >= k_alive_every) {
 		alive_at_ = now;
-		std::string why = send_all({codec::Alive{}});
+		std::string why = send_all({codec::Alive{now / k_ns_in_us}});
 		if (!why.empty())
 			return why;
 	}
