@@ -174,7 +174,7 @@ std::int64_t App::uptime_seconds() const
 
 void App::opened(const core::PluginHello &hello)
 {
-	calls_.controller().link_opened(hello);
+	calls_.link_opened(hello);
 	world_.observe(core::LinkOpened{hello});
 	if (world_.take_list_request())
 		sources_.list_again();
@@ -187,7 +187,7 @@ void App::arrived(codec::LinkMessage told)
 {
 	lease_.heard();
 	if (const auto *alive = std::get_if<codec::Alive>(&told))
-		return calls_.controller().link_heard(alive->sent_us, now().mono_us);
+		return calls_.link_heard(alive->sent_us);
 	codec::LinkMessage message = for_kubernetes(std::move(told), config_.nodes.names);
 	if (auto *job = std::get_if<core::SlurmJob>(&message)) {
 		world_.observe(core::JobSeen{std::move(*job)}, now());
@@ -209,7 +209,7 @@ void App::arrived(codec::LinkMessage told)
 
 void App::closed()
 {
-	calls_.controller().link_closed();
+	calls_.link_closed();
 	world_.observe(core::LinkLost{});
 	lease_.closed();
 }

@@ -4,6 +4,8 @@
 one does nothing. Over take-overs in both directions pods continue under the same jobs, and each new
 pod is placed exactly once.
 """
+import re
+import signal
 import time
 
 from lib import equal, pod, run, wait_for
@@ -57,6 +59,39 @@ def test_only_the_agent_beside_the_active_controller_acts(bed):
         "plugin"
     ]
     assert checks["slurmctld"]["ok"], checks["slurmctld"]
+
+
+def _rejected(bed):
+    """Requests about jobs that reached the backup while it was in standby."""
+    log = (bed.dir / "log/slurmctld-kube-b.out").read_text(errors="replace")
+    return re.findall(
+        r"RPC received REQUEST_(COMPLETE_JOB_ALLOCATION|JOB_INFO_SINGLE) while in standby", log
+    )
+
+
+def test_requests_of_before_do_not_reach_the_backup(bed):
+    """The primary hangs, is killed and starts again: what the agent has decided before does not go
+    to the backup, which is in standby. libslurm would sleep for half of SlurmctldTimeout then.
+    """
+    made = [bed.kube.create(pod(f"brief-{i}")) for i in range(20)]
+    for m in made:
+        bed.run_pod(m["metadata"]["name"])
+        job_in_state(bed, m, "RUNNING")
+    bed.wait_saved()
+    equal(_rejected(bed), [])
+    bed.slurm.slurmctld.signal(signal.SIGSTOP)
+    for m in made:
+        bed.end_pod(m["metadata"]["name"])
+    time.sleep(0.5)  # the agent sends as many ends as it may
+    bed.slurm.kill9()
+    time.sleep(2)
+    bed.slurm.slurmctld.start()
+    bed.wait_leader("kube-a")
+    bed.others_done()
+    equal(_rejected(bed), [])
+    for m in made:
+        equal([j["JobState"] for j in bed.slurm.job_of_pod(uid_of(m))], ["COMPLETED"])
+        bed.remove_pod(m["metadata"]["name"])
 
 
 def test_backup_takes_over_after_kill_9(bed):
@@ -142,4 +177,4 @@ def test_the_steady_pod_goes_on(bed):
 
 
 if __name__ == "__main__":
-    run(TwoHosts, forgets=AWAY)
+    run(lambda build: TwoHosts(build, cpus=16), forgets=AWAY)

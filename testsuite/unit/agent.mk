@@ -14,6 +14,13 @@ TESTS += testsuite/unit/test_log_sinks
 testsuite_unit_test_log_sinks_SOURCES = %D%/test_log_sinks.cc
 testsuite_unit_test_log_sinks_LDADD = libcheck.la libagent.la libcodec.la libcore.la libbase.la
 
+check_PROGRAMS += testsuite/unit/test_controller_choice
+TESTS += testsuite/unit/test_controller_choice
+testsuite_unit_test_controller_choice_SOURCES = %D%/test_controller_choice.cc
+testsuite_unit_test_controller_choice_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CPPFLAGS)
+testsuite_unit_test_controller_choice_LDADD = libcheck.la libagent.la libcodec.la libcore.la \
+	libbase.la $(SLURM_LIBS)
+
 check_PROGRAMS += testsuite/unit/test_controller_watch
 TESTS += testsuite/unit/test_controller_watch
 testsuite_unit_test_controller_watch_SOURCES = %D%/test_controller_watch.cc

@@ -90,12 +90,15 @@ void only_the_present_term_is_certain()
 	ControllerWatch watch;
 	CHECK_EQUAL(watch.term(), 0U);
 	CHECK(watch.is_certain(0, k_now));
+	CHECK(!watch.has_lost_link());
 	core::PluginHello hello = hello_of(getpid());
 	open(watch, hello, k_now);
 	const std::uint64_t first = watch.term();
 	CHECK(watch.is_certain(first, k_now));
 	CHECK(!watch.is_certain(0, k_now));
+	CHECK(!watch.has_lost_link());
 	watch.link_closed();
+	CHECK(watch.has_lost_link());
 	CHECK(!watch.is_certain(first, k_now));
 	watch.link_opened(hello); /* the same slurmctld: the same jobs */
 	CHECK_EQUAL(watch.term(), first);

@@ -63,6 +63,7 @@ template <class T> void Calls::run_by(Workers &workers, std::function<Result<T>(
 	Done<T> done, const std::string &name_space)
 {
 	const auto task = [this, call = std::move(call), done] {
+		choice_.apply();
 		Result<T> result = call();
 		const bool is_answered = result || result.error().code != Errc::io;
 		if (!is_answered)
@@ -74,10 +75,41 @@ template <class T> void Calls::run_by(Workers &workers, std::function<Result<T>(
 		post<T>(std::move(done), Error{Errc::again, "too many calls to Slurm are waiting"});
 }
 
+/* What still waits when the link closes was decided for a slurmctld that may be gone. The agent
+ * decides anew when the link is back. */
+template <class T>
+void Calls::run_change(std::function<Result<T>()> call, Done<T> done, const std::string &name_space)
+{
+	run<T>(
+		[this, call = std::move(call)]() -> Result<T> {
+			if (controller_.has_lost_link())
+				return Error{Errc::again, "the link to slurmctld has closed"};
+			return call();
+		},
+		std::move(done), name_space);
+}
+
+void Calls::link_opened(const core::PluginHello &hello)
+{
+	choice_.choose(hello.host);
+	controller_.link_opened(hello);
+}
+
+void Calls::link_heard(std::int64_t sent_us)
+{
+	controller_.link_heard(sent_us, agent::now().mono_us);
+}
+
+void Calls::link_closed()
+{
+	controller_.link_closed();
+	choice_.choose("");
+}
+
 void Calls::submit(core::JobSpec spec, Done<SubmitReply> done)
 {
 	const std::string name_space = spec.marker.name_space;
-	run<SubmitReply>(
+	run_change<SubmitReply>(
 		[spec = std::move(spec)] { return submit_job(spec); }, std::move(done), name_space);
 }
 
@@ -85,16 +117,16 @@ void Calls::update(core::JobId job, core::JobSpec spec, std::vector<std::string>
 	std::vector<std::string> removed, Done<Ok> done)
 {
 	const std::string name_space = spec.marker.name_space;
-	run<Ok>([job, spec = std::move(spec), given = std::move(given),
-			removed = std::move(
-				removed)] { return update_job(job, spec, given, removed); },
+	run_change<Ok>([job, spec = std::move(spec), given = std::move(given),
+			       removed = std::move(
+				       removed)] { return update_job(job, spec, given, removed); },
 		std::move(done), name_space);
 }
 
 /* The comparison is made by the worker directly before each request. */
 void Calls::end(const core::MarkedJob &job, std::function<Status(const Same &)> call, Done<Ok> done)
 {
-	run<Ok>(
+	run_change<Ok>(
 		[this, job, term = controller_.term(), call = std::move(call)]() -> Result<Ok> {
 			const Status ended = call([&]() -> Status {
 				if (controller_.is_certain(term, agent::now().mono_us))
@@ -149,14 +181,14 @@ void Calls::give_up(const core::MarkedJob &job, Done<Ok> done)
 
 void Calls::node_create(core::NodeSpec spec, core::Family family, Done<Ok> done)
 {
-	run<Ok>([spec = std::move(spec), family] { return create_node(spec, family); },
+	run_change<Ok>([spec = std::move(spec), family] { return create_node(spec, family); },
 		std::move(done));
 }
 
 void Calls::node_set_state(
 	std::string name, core::NodeStateChange change, std::string reason, Done<Ok> done)
 {
-	run<Ok>(
+	run_change<Ok>(
 		[name = std::move(name), change, reason = std::move(reason)] {
 			return set_node_state(name, change, reason);
 		},
@@ -172,7 +204,7 @@ void Calls::node_set_extra(std::string name, std::string extra, Done<Ok> done)
 
 void Calls::node_delete(std::string name, Done<Ok> done)
 {
-	run<Ok>([name = std::move(name)] { return delete_node(name); }, std::move(done));
+	run_change<Ok>([name = std::move(name)] { return delete_node(name); }, std::move(done));
 }
 
 void Calls::survey(std::set<std::string> external, Done<Survey> done)

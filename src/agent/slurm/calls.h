@@ -4,10 +4,11 @@
  *
  * A call enters a bounded queue; a worker makes it and posts the result to the loop. done runs on
  * the loop's thread, exactly once for each call, and never within the call itself. While slurmctld
- * is down, a call takes up to MessageTimeout (10 s) and then fails with `again`. Where a backup
- * controller is about to take over, libslurm sleeps for up to 1.5 times SlurmctldTimeout
- * (slurm_send_recv_controller_msg()). The loop does not wait. Submissions and changes are ordered
- * by the namespace in their marker (core/world/call_order.h); all other calls go first.
+ * is down, a call takes up to MessageTimeout (10 s) and then fails with `again`. Questions without
+ * a link may reach a backup controller in standby: then libslurm sleeps for up to 1.5 times
+ * SlurmctldTimeout (slurm_send_recv_controller_msg()). The loop does not wait. Submissions and
+ * changes are ordered by the namespace in their marker (core/world/call_order.h); all other calls
+ * go first.
  *
  * Error codes, by what the caller should do (the table is in errors.cc):
  *	invalid    Slurm refuses the request as it is; the text is Slurm's, meant for the user
@@ -23,6 +24,7 @@
 #define SLURMKUBE_AGENT_SLURM_CALLS_H
 
 #include "src/agent/loop.h"
+#include "src/agent/slurm/controller_choice.h"
 #include "src/agent/slurm/controller_watch.h"
 #include "src/agent/slurm/figures_pages.h"
 #include "src/agent/slurm/partitions.h"
@@ -88,10 +90,13 @@ class Calls
 	void update(core::JobId job, core::JobSpec spec, std::vector<std::string> given,
 		std::vector<std::string> removed, Done<Ok> done);
 
-	/* To be told of the link. Calls that end a job compare the job's marker first, and before
-	 * each further request, unless slurmctld is certainly the one for which they were meant.
-	 * again: the number is another job's now. */
-	[[nodiscard]] ControllerWatch &controller() { return controller_; }
+	/* What the link shows. Calls that end a job compare the job's marker first, and before each
+	 * further request, unless slurmctld is certainly the one for which they were meant. again:
+	 * the number is another job's now. While a plugin is linked, only its slurmctld is called.
+	 * When the link has closed, calls that would change something fail with again. */
+	void link_opened(const core::PluginHello &hello);
+	void link_heard(std::int64_t sent_us);
+	void link_closed();
 
 	/* Ends a running job with this wait status (0, n << 8, signal, k_oom_status). not_found:
 	 * the job has already ended. */
@@ -146,6 +151,9 @@ class Calls
 	{
 		run_by(workers_, std::move(call), std::move(done), name_space);
 	}
+	/* For calls that change something. */
+	template <class T> void run_change(
+		std::function<Result<T>()> call, Done<T> done, const std::string &name_space = "");
 	template <class T> void run_by(Workers &workers, std::function<Result<T>()> call,
 		Done<T> done, const std::string &name_space = "");
 
@@ -159,6 +167,7 @@ class Calls
 	std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 	std::weak_ptr<const bool> watch_ = alive_; /* workers copy it; never changed */
 	ControllerWatch controller_;
+	ControllerChoice choice_;
 	/* last members: their threads end before the other members are destroyed */
 	Workers workers_, surveyor_, figures_;
 };

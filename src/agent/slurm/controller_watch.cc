@@ -85,6 +85,12 @@ void ControllerWatch::link_closed()
 	is_open_ = false;
 }
 
+bool ControllerWatch::has_lost_link() const
+{
+	const std::lock_guard lock(mutex_);
+	return term_ != 0 && !is_open_;
+}
+
 std::uint64_t ControllerWatch::term() const
 {
 	const std::lock_guard lock(mutex_);

@@ -40,6 +40,8 @@ class ControllerWatch
 	 * later. Any thread. */
 	void doubt(std::int64_t now_us);
 
+	/* A link was open, and has closed. */
+	[[nodiscard]] bool has_lost_link() const;
 	/* Number of the slurmctld that the link has shown last, counted anew when it reads its
 	 * state; 0: none so far. */
 	[[nodiscard]] std::uint64_t term() const;

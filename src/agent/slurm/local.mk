@@ -1,6 +1,8 @@
 # added to libagent by src/agent/local.mk
 libagent_la_SOURCES += \
 	%D%/calls.cc \
+	%D%/controller_choice.cc \
+	%D%/controller_choice.h \
 	%D%/controller_watch.cc \
 	%D%/calls.h \
 	%D%/controller_watch.h \
