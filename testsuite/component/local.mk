@@ -20,6 +20,12 @@ TESTS += testsuite/component/ctl/test_watch
 testsuite_component_ctl_test_watch_SOURCES = %D%/ctl/test_watch.cc
 testsuite_component_ctl_test_watch_LDADD = libcheck.la libagent.la libcodec.la libcore.la libbase.la
 
+# src/agent/link with real sockets
+check_PROGRAMS += testsuite/component/link/test_link
+TESTS += testsuite/component/link/test_link
+testsuite_component_link_test_link_SOURCES = %D%/link/test_link.cc
+testsuite_component_link_test_link_LDADD = libcheck.la libagent.la libcodec.la libcore.la libbase.la
+
 # src/agent/kube against a real kube-apiserver: testsuite/component/kube/test_kube.py
 check_PROGRAMS += testsuite/component/kube/probe
 testsuite_component_kube_probe_SOURCES = %D%/kube/probe.cc

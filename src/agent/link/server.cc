@@ -8,6 +8,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <utility>
@@ -19,6 +20,7 @@ namespace
 {
 
 constexpr std::chrono::seconds k_silence{20};
+constexpr std::size_t k_newcomers_max = 8;
 constexpr std::size_t k_read_bytes = std::size_t{256} * 1024;
 
 bool may_connect(int fd)
@@ -45,9 +47,10 @@ Server::Server(
 
 Server::~Server()
 {
-	loop_.cancel(silence_timer_);
 	if (peer_)
-		loop_.remove(peer_.get());
+		stop_watching(*peer_);
+	for (const auto &newcomer : newcomers_)
+		stop_watching(*newcomer);
 	if (listener_) {
 		loop_.remove(listener_.get());
 		(void)unlink(path_.c_str()); /* fails if the file is gone, which is fine */
@@ -77,148 +80,157 @@ void Server::accept_some()
 	}
 }
 
-void Server::take(UniqueFd peer)
+void Server::take(UniqueFd fd)
 {
-	if (peer_)
-		close_peer("a newer plugin has connected");
-	peer_ = std::move(peer);
-	buffer_.clear();
-	last_seq_ = 0;
-	greeted_ = false;
-	connections_++;
-	loop_.set(peer_.get(), EPOLLIN, [this](std::uint32_t) { read_some(); });
-	hear_later();
+	if (newcomers_.size() >= k_newcomers_max)
+		close(*newcomers_.front(), "too many that are not accepted yet");
+	Peer &peer = *newcomers_.emplace_back(std::make_unique<Peer>());
+	peer.fd = std::move(fd);
+	loop_.set(peer.fd.get(), EPOLLIN, [this, &peer](std::uint32_t) { read_some(peer); });
+	hear_later(peer);
 }
 
-void Server::hear_later()
+void Server::hear_later(Peer &peer)
 {
-	loop_.cancel(silence_timer_);
-	heard_ = false;
-	silence_timer_ = loop_.after(k_silence, [this] {
-		silence_timer_ = 0;
-		if (heard_)
-			hear_later();
+	loop_.cancel(peer.silence_timer);
+	peer.heard = false;
+	peer.silence_timer = loop_.after(k_silence, [this, &peer] {
+		peer.silence_timer = 0;
+		if (peer.heard)
+			hear_later(peer);
 		else
-			close_peer("silent for 20 s");
+			close(peer, "silent for 20 s");
 	});
 }
 
-void Server::read_some()
+void Server::read_some(Peer &peer)
 {
 	std::array<char, 65536> chunk{};
 	std::size_t taken = 0;
 	/* the rest is read in the next round, so that other callbacks can run */
-	while (peer_ && taken < k_read_bytes) {
-		const ssize_t n = read(peer_.get(), chunk.data(), chunk.size());
+	while (taken < k_read_bytes) {
+		const ssize_t n = read(peer.fd.get(), chunk.data(), chunk.size());
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 && errno == EAGAIN)
 			return;
-		if (n <= 0) {
-			close_peer("slurmctld closed it");
-			return;
-		}
-		heard_ = true;
+		if (n <= 0)
+			return close(peer, "slurmctld closed it");
+		peer.heard = true;
 		taken += static_cast<std::size_t>(n);
-		buffer_.append(chunk.data(), static_cast<std::size_t>(n));
-		if (!take_lines())
+		peer.buffer.append(chunk.data(), static_cast<std::size_t>(n));
+		if (!take_lines(peer))
 			return;
 	}
 }
 
-bool Server::take_lines()
+bool Server::take_lines(Peer &peer)
 {
 	std::size_t start = 0;
 	for (;;) {
-		const std::size_t end = buffer_.find('\n', start);
+		const std::size_t end = peer.buffer.find('\n', start);
 		if (end == std::string::npos)
 			break;
-		if (!take_line(std::string_view(buffer_).substr(start, end - start)))
+		if (!take_line(peer, std::string_view(peer.buffer).substr(start, end - start)))
 			return false;
 		start = end + 1;
 	}
-	buffer_.erase(0, start);
-	if (buffer_.size() <= codec::k_link_line_max)
+	peer.buffer.erase(0, start);
+	if (peer.buffer.size() <= codec::k_link_line_max)
 		return true;
-	close_peer("a line is longer than 16 MiB");
+	close(peer, "a line is longer than 16 MiB");
 	return false;
 }
 
-bool Server::take_line(std::string_view line)
+bool Server::take_line(Peer &peer, std::string_view line)
 {
 	auto decoded = codec::decode_link(line);
 	if (!decoded) {
-		close_peer(decoded.error().what.c_str());
+		close(peer, decoded.error().what.c_str());
 		return false;
 	}
-	if (decoded->seq != last_seq_ + 1) {
-		close_peer("a line is missing");
+	if (decoded->seq != peer.last_seq + 1) {
+		close(peer, "a line is missing");
 		return false;
 	}
-	last_seq_ = decoded->seq;
+	peer.last_seq = decoded->seq;
 	if (const auto *hello = std::get_if<core::PluginHello>(&decoded->message))
-		return take_hello(*hello);
-	if (!greeted_) {
-		close_peer("the first line is not hello");
+		return take_hello(peer, *hello);
+	if (!peer.greeted) {
+		close(peer, "the first line is not hello");
 		return false;
 	}
 	if (const auto *refused = std::get_if<codec::Refused>(&decoded->message)) {
-		refuse(refused->why);
+		refuse(peer, refused->why);
 		return false;
 	}
-	if (!is_open_ && std::holds_alternative<codec::SnapshotBegin>(decoded->message))
-		open();
-	if (!is_open_)
-		return true;
-	sink_.arrived(std::move(decoded->message));
+	if (!is_open(peer) && std::holds_alternative<codec::SnapshotBegin>(decoded->message))
+		open(peer);
+	if (is_open(peer))
+		sink_.arrived(std::move(decoded->message));
 	return true;
 }
 
-bool Server::take_hello(const core::PluginHello &hello)
+bool Server::take_hello(Peer &peer, const core::PluginHello &hello)
 {
-	if (greeted_) {
-		close_peer("hello came twice");
+	if (peer.greeted) {
+		close(peer, "hello came twice");
 		return false;
 	}
 	if (const std::string why = why_refused(hello); !why.empty()) {
-		refuse(why);
+		refuse(peer, why);
 		return false;
 	}
-	greeted_ = true;
-	welcome();
-	hello_ = hello;
+	const auto before =
+		std::ranges::find_if(newcomers_, [](const auto &other) { return other->greeted; });
+	if (before != newcomers_.end())
+		close(**before, "a newer plugin has connected");
+	peer.greeted = true;
+	peer.hello = hello;
+	welcome(peer);
 	return true;
 }
 
 /* The plugin has accepted the welcome. Before, it may refuse this agent, again and again. */
-void Server::open()
+void Server::open(Peer &peer)
 {
+	if (peer_)
+		close(*peer_, "a newer plugin has connected");
+	const auto place = std::ranges::find_if(
+		newcomers_, [&](const auto &newcomer) { return newcomer.get() == &peer; });
+	peer_ = std::move(*place);
+	newcomers_.erase(place);
 	refusal_.clear();
-	log_info("plugin connected slurm=%s plugin=%s cluster=%s", hello_.slurm_version.c_str(),
-		hello_.plugin_version.c_str(), hello_.cluster_name.c_str());
-	is_open_ = true;
-	sink_.opened(hello_);
+	log_info("plugin connected slurm=%s plugin=%s cluster=%s", peer.hello.slurm_version.c_str(),
+		peer.hello.plugin_version.c_str(), peer.hello.cluster_name.c_str());
+	sink_.opened(peer.hello);
 }
 
 /* The plugin tries again several times a second. */
-void Server::refuse(const std::string &why)
+void Server::refuse(Peer &peer, const std::string &why)
 {
 	if (std::exchange(refusal_, why) != why)
 		log_error("plugin refused: %s", why.c_str());
-	drop_peer();
+	drop(peer);
+}
+
+bool Server::is_waiting() const
+{
+	return std::ranges::any_of(
+		newcomers_, [](const auto &newcomer) { return newcomer->greeted; });
 }
 
 /* Before the cluster is known, nothing may be done with what the plugin would say. */
-void Server::welcome()
+void Server::welcome(Peer &peer)
 {
-	if (!greeted_ || cluster_uid_.empty())
+	if (!peer.greeted || cluster_uid_.empty())
 		return;
 	const std::string line = codec::encode_welcome({.protocol = names::k_link_protocol,
 					 .agent_version = SLURMKUBE_VERSION,
 					 .cluster_uid = cluster_uid_}) +
 		"\n";
 	/* a new socket has room for the line */
-	(void)!send(peer_.get(), line.data(), line.size(), MSG_NOSIGNAL);
+	(void)!send(peer.fd.get(), line.data(), line.size(), MSG_NOSIGNAL);
 }
 
 void Server::cluster_is(const std::string &cluster_uid)
@@ -226,10 +238,16 @@ void Server::cluster_is(const std::string &cluster_uid)
 	const std::string before = std::exchange(cluster_uid_, cluster_uid);
 	if (before == cluster_uid)
 		return;
-	if (before.empty())
-		welcome();
-	else if (peer_)
-		close_peer("the API server serves another cluster now");
+	if (before.empty()) {
+		for (const auto &newcomer : newcomers_)
+			welcome(*newcomer);
+		return;
+	}
+	constexpr char why[] = "the API server serves another cluster now";
+	if (peer_)
+		close(*peer_, why);
+	while (!newcomers_.empty())
+		close(*newcomers_.front(), why);
 }
 
 std::string Server::why_refused(const core::PluginHello &hello) const
@@ -247,21 +265,28 @@ std::string Server::why_refused(const core::PluginHello &hello) const
 		", and slurmkubed.yaml says cluster: " + kube_cluster_;
 }
 
-void Server::close_peer(const char *why)
+void Server::close(Peer &peer, const char *why)
 {
 	log_warning("plugin disconnected: %s", why);
-	drop_peer();
+	drop(peer);
 }
 
-void Server::drop_peer()
+void Server::stop_watching(Peer &peer)
 {
-	loop_.cancel(silence_timer_);
-	silence_timer_ = 0;
-	loop_.remove(peer_.get());
+	loop_.cancel(peer.silence_timer);
+	loop_.remove(peer.fd.get());
+}
+
+void Server::drop(Peer &peer)
+{
+	stop_watching(peer);
+	if (!is_open(peer)) {
+		std::erase_if(
+			newcomers_, [&](const auto &newcomer) { return newcomer.get() == &peer; });
+		return;
+	}
 	peer_.reset();
-	greeted_ = false;
-	if (std::exchange(is_open_, false))
-		sink_.closed();
+	sink_.closed();
 }
 
 } // namespace slurmkube::link

@@ -4,9 +4,11 @@
  * (doc/design/protocol.md section 2).
  *
  * On the loop's thread. There is at most one plugin: a new connection replaces the old one, because
- * after a restart or fail-over of slurmctld the newest plugin is the live one. Only root and the
- * agent's own user may connect. A line that cannot be decoded, a gap in seq, or 20 s of silence
- * closes the connection; the plugin then connects again and sends a snapshot.
+ * after a restart or fail-over of slurmctld the newest plugin is the live one. It does so when both
+ * sides have accepted each other, so that the plugin of another slurmctld does not cut the link
+ * before it is refused. Only root and the agent's own user may connect. A line that cannot be
+ * decoded, a gap in seq, or 20 s of silence closes the connection; the plugin then connects again
+ * and sends a snapshot.
  */
 #ifndef SLURMKUBE_AGENT_LINK_SERVER_H
 #define SLURMKUBE_AGENT_LINK_SERVER_H
@@ -16,7 +18,9 @@
 #include "src/base/result.h"
 #include "src/codec/link.h"
 
+#include <memory>
 #include <string>
+#include <vector>
 
 namespace slurmkube::link
 {
@@ -46,44 +50,50 @@ class Server
 	 * listens there. */
 	Status listen(const std::string &path);
 
-	[[nodiscard]] std::uint64_t connections() const { return connections_; }
 	/* Which Kubernetes cluster the API server serves. The plugin sends its snapshot after it
 	 * has heard that; if it becomes another one, the link begins again. */
 	void cluster_is(const std::string &cluster_uid);
 	/* Whether the plugin waits for the welcome, or whether to accept it. */
-	[[nodiscard]] bool is_waiting() const { return greeted_ && !is_open_; }
+	[[nodiscard]] bool is_waiting() const;
 	/* Why one of the two sides refused the last link; empty: it was accepted, or there was
 	 * none. */
 	[[nodiscard]] const std::string &refusal() const { return refusal_; }
 
       private:
+	struct Peer {
+		UniqueFd fd;
+		std::string buffer;
+		std::uint64_t last_seq = 0;
+		core::PluginHello hello;
+		bool greeted = false; /* hello has arrived, and was accepted */
+		bool heard = false;   /* something has arrived since the last silence check */
+		agent::Loop::TimerId silence_timer = 0;
+	};
+
 	void accept_some();
-	void take(UniqueFd peer);
-	void read_some();
-	bool take_lines();
-	bool take_line(std::string_view line);
-	bool take_hello(const core::PluginHello &hello);
-	void welcome();
-	void open();
-	void refuse(const std::string &why);
+	void take(UniqueFd fd);
+	void read_some(Peer &peer);
+	/* false: the peer is gone */
+	bool take_lines(Peer &peer);
+	bool take_line(Peer &peer, std::string_view line);
+	bool take_hello(Peer &peer, const core::PluginHello &hello);
+	void welcome(Peer &peer);
+	void open(Peer &peer);
+	void refuse(Peer &peer, const std::string &why);
 	[[nodiscard]] std::string why_refused(const core::PluginHello &hello) const;
-	void close_peer(const char *why);
-	void drop_peer();
-	void hear_later();
+	[[nodiscard]] bool is_open(const Peer &peer) const { return &peer == peer_.get(); }
+	void close(Peer &peer, const char *why);
+	void drop(Peer &peer);
+	void stop_watching(Peer &peer);
+	void hear_later(Peer &peer);
 
 	agent::Loop &loop_;
 	LinkSink &sink_;
 	const std::string kube_cluster_, slurm_cluster_;
 	std::string path_, refusal_, cluster_uid_;
-	UniqueFd listener_, peer_;
-	std::string buffer_;
-	std::uint64_t last_seq_ = 0;
-	core::PluginHello hello_;
-	bool greeted_ = false; /* hello has arrived */
-	bool is_open_ = false; /* the snapshot has begun, and opened() was called */
-	bool heard_ = false;   /* something has arrived since the last silence check */
-	agent::Loop::TimerId silence_timer_ = 0;
-	std::uint64_t connections_ = 0;
+	UniqueFd listener_;
+	std::unique_ptr<Peer> peer_; /* its snapshot has begun, and opened() was called */
+	std::vector<std::unique_ptr<Peer>> newcomers_; /* the most recent last */
 };
 
 } // namespace slurmkube::link
