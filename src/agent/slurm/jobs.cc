@@ -248,7 +248,8 @@ Status cancel_job(core::JobId job)
 /* The note is written first: an agent that starts in between must not take the cancelled job for
  * one that somebody has cancelled. A job_submit plugin of the site may refuse the note, and 24.11
  * refuses all changes of a running job that was submitted with tasks per node. Such a job is
- * cancelled without it. If the cancellation fails, the job goes on without the note. */
+ * cancelled without it. If the cancellation fails, or if it is not known any more whose job it is,
+ * the job goes on without the note. */
 Status give_up_job(const core::MarkedJob &marked, const Same &same)
 {
 	const auto &[job, marker] = marked;
@@ -261,13 +262,13 @@ Status give_up_job(const core::MarkedJob &marked, const Same &same)
 	const Status noted = write_marker(job, told);
 	if (!noted && (noted.error().code == Errc::io || noted.error().code == Errc::again))
 		return noted;
-	/* the plugin refuses the note if the number is another job's now */
-	if (const Status checked = noted ? same() : check_marker(job, marker); !checked)
-		return checked;
-	const Status cancelled = cancel_job(job);
-	/* refused, or not even sent: the job goes on */
+	const Status checked = noted ? same() : check_marker(job, marker);
+	const Status cancelled = checked ? cancel_job(job) : checked;
+	/* refused, or not even sent: the job goes on. The plugin refuses both notes if the number
+	 * is another job's now. */
 	if (!cancelled && noted &&
-		(is_refusal(cancelled.error()) || cancelled.error().code == Errc::again))
+		(!checked || is_refusal(cancelled.error()) ||
+			cancelled.error().code == Errc::again))
 		(void)write_marker(job, marker);
 	return cancelled;
 }

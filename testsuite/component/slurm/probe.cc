@@ -6,6 +6,8 @@
  *	probe CONF submit [name=|cpus=|memory=|minutes=|partition=|account=|qos=|uid=|node=|pod=|
  *		attempt=|priority=]...
  *	probe CONF complete JOB STATUS | cancel JOB | ping
+ *	probe CONF give-up JOB POD | give-up-asked-twice JOB POD: the second one loses slurmctld
+ *		after it has written the note
  *	probe CONF node-create NAME ADDRESS PORT CPUS MIB FEATURE emulated|native
  *	probe CONF node-state NAME drain|undrain|down|up [REASON] | node-delete NAME
  *	probe CONF survey NAME...: prints SlurmUser, and for each partition how many of these
@@ -19,6 +21,7 @@
  */
 #include "src/agent/loop.h"
 #include "src/agent/slurm/calls.h"
+#include "src/agent/slurm/jobs.h"
 
 #include <algorithm>
 #include <chrono>
@@ -60,6 +63,7 @@ class Probe
 	slurm::Done<Ok> status();
 	void submit(const Words &words);
 	void node(const Words &words);
+	void give_up_asked_twice(std::uint32_t job, const std::string &pod);
 	void figures(int pause, const slurm::figures::Answers &before);
 	void burst(int count);
 	void burst_submitted(Result<slurm::SubmitReply> reply);
@@ -173,6 +177,17 @@ void Probe::node(const Words &w)
 		w.at(7) == "native" ? core::Family::native : core::Family::emulated, status());
 }
 
+/* The second question whose job it is finds no slurmctld. */
+void Probe::give_up_asked_twice(std::uint32_t job, const std::string &pod)
+{
+	int asked = 0;
+	const auto same = [&]() -> Status {
+		return ++asked == 1 ? Status(Ok{}) : Error{Errc::again, "no connection"};
+	};
+	Status result = slurm::give_up_job({{job}, spec_of({{"pod", pod}}).marker}, same);
+	loop_.post([this, result = std::move(result)] { status()(result); });
+}
+
 void Probe::figures(int pause, const slurm::figures::Answers &before)
 {
 	using slurm::figures::Kind;
@@ -254,6 +269,8 @@ int Probe::run(const Words &words)
 		calls_.cancel({{number(1)}, {}}, status());
 	else if (verb == "give-up")
 		calls_.give_up({{number(1)}, spec_of({{"pod", words.at(2)}}).marker}, status());
+	else if (verb == "give-up-asked-twice")
+		give_up_asked_twice(number(1), words.at(2));
 	else if (verb == "ping")
 		calls_.ping(status());
 	else if (verb == "survey")
