@@ -146,6 +146,7 @@ core::SlurmNode read_node(Fields &fields)
 	fields.must(false);
 	node.base = node_base_from_name(base);
 	fields.read("drain", node.drain);
+	fields.read("failing", node.failing);
 	fields.read("not_responding", node.not_responding);
 	fields.read("completing", node.completing);
 	fields.read("reason", node.reason);

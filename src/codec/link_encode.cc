@@ -104,6 +104,7 @@ void write(json_object *o, const core::SlurmNode &node)
 	put(o, "name", node.name);
 	put(o, "base", to_name(node.base));
 	put(o, "drain", node.drain);
+	put(o, "failing", node.failing);
 	put(o, "not_responding", node.not_responding);
 	put(o, "completing", node.completing);
 	put(o, "reason", node.reason);

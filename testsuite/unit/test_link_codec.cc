@@ -46,7 +46,7 @@ core::SlurmNode example_node()
 	core::SlurmNode node;
 	node.name = "n1";
 	node.base = core::NodeBase::mixed;
-	node.drain = node.not_responding = node.completing = node.dynamic = true;
+	node.drain = node.failing = node.not_responding = node.completing = node.dynamic = true;
 	node.reason = "slurm-kube: \"cordoned\"\n";
 	node.features = "kube,gpu";
 	node.address = "127.0.0.1";

@@ -116,6 +116,18 @@ void cordon_drains_and_uncordon_brings_back()
 	CHECK_EQUAL(decide(&k, &drained, plugin(22, 5)), "undrain");
 }
 
+/* UNDRAIN would not end it. scontrol demands a reason for FAIL, the API does not. */
+void a_failing_node_stays_failing_whatever_its_reason()
+{
+	const KubeNode k = kube();
+	for (const NodeBase base : {NodeBase::idle, NodeBase::down}) {
+		SlurmNode failing = slurm(base, true, "slurm-kube: cordoned");
+		CHECK(!decide(&k, &failing, plugin(22, 5)).empty());
+		failing.failing = true;
+		CHECK_EQUAL(decide(&k, &failing, plugin(22, 5)), "");
+	}
+}
+
 void a_cordon_may_have_a_reason()
 {
 	KubeNode k = kube();
@@ -530,6 +542,7 @@ int main()
 		{
 			TEST(nodes_are_created_only_where_slurm_can),
 			TEST(cordon_drains_and_uncordon_brings_back),
+			TEST(a_failing_node_stays_failing_whatever_its_reason),
 			TEST(a_cordon_may_have_a_reason),
 			TEST(a_free_node_gets_the_features_of_its_annotations),
 			TEST(what_people_set_stays),

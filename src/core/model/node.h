@@ -65,7 +65,8 @@ enum class NodeBase { unknown, down, idle, allocated, mixed, error, future };
 struct SlurmNode {
 	std::string name;
 	NodeBase base = NodeBase::unknown;
-	bool drain = false;
+	bool drain = false;   /* or FAIL */
+	bool failing = false; /* an administrator has set FAIL; UNDRAIN does not end it */
 	bool not_responding = false;
 	bool completing = false;
 	std::string reason;

@@ -95,9 +95,10 @@ Wanted wanted_state(const NodeFacts &facts, const NodePolicy &policy)
 	return {Wish::up, ""};
 }
 
+/* The state that keeps it out of service. FAIL without a reason keeps the reason of our drain. */
 bool is_ours(const SlurmNode &node)
 {
-	return node.reason.starts_with(names::k_reason_prefix);
+	return node.reason.starts_with(names::k_reason_prefix) && !node.failing;
 }
 
 /*

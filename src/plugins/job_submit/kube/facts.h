@@ -212,7 +212,7 @@ struct kube_node_facts {
 	const char *name, *reason, *features, *address, *gres;
 	const char *extra; /* NULL: too long to be sent */
 	enum kube_node_base base;
-	bool drain, not_responding, completing, dynamic;
+	bool drain, failing, not_responding, completing, dynamic;
 	uint32_t cpus;
 	uint64_t memory_mib;
 };

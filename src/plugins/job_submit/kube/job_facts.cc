@@ -102,6 +102,7 @@ std::optional<core::SlurmNode> copy_node(std::uint32_t index)
 	node.name = facts.name;
 	node.base = static_cast<core::NodeBase>(facts.base);
 	node.drain = facts.drain;
+	node.failing = facts.failing;
 	node.not_responding = facts.not_responding;
 	node.completing = facts.completing;
 	node.reason = facts.reason;

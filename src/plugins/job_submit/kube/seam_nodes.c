@@ -222,6 +222,7 @@ bool kube_seam_node_facts(uint32_t index, struct kube_node_facts *out)
 	out->name = node->name;
 	out->base = base_of(node);
 	out->drain = IS_NODE_DRAIN(node) || IS_NODE_FAIL(node);
+	out->failing = IS_NODE_FAIL(node);
 	out->not_responding = IS_NODE_NO_RESPOND(node);
 	out->completing = IS_NODE_COMPLETING(node);
 	out->dynamic = is_dynamic(node);
