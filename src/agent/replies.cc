@@ -104,8 +104,11 @@ std::string topology_conf(const App &app, const std::string &labels, const std::
 	const std::vector<std::string> keys = labels.empty()
 		? std::vector<std::string>{names::k_region_label, names::k_zone_label}
 		: core::split_hosts(labels);
+	const auto found = core::topology_lines(nodes, keys, app.config().cluster);
+	if (!found)
+		return no_list(found.error().what);
 	Json lines = new_array();
-	for (const std::string &line : core::topology_lines(nodes, keys, app.config().cluster))
+	for (const std::string &line : *found)
 		append(lines.get(), line);
 	Json reply = ok_reply();
 	put(reply.get(), "lines", std::move(lines));

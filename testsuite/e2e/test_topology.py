@@ -16,11 +16,11 @@ LABELS = {
 SPEC = "topo-block:b2,topo-switch:s 2"  # of node-3
 LINES = [
     "SwitchName=test-other Nodes=node-4",
-    "SwitchName=east-a Nodes=node-0,node-1",
-    "SwitchName=east-b Nodes=node-2",
-    "SwitchName=east Switches=east-a,east-b",
-    "SwitchName=s_2 Nodes=node-3",
-    "SwitchName=test Switches=test-other,east,s_2",
+    "SwitchName=test-east-a Nodes=node-0,node-1",
+    "SwitchName=test-east-b Nodes=node-2",
+    "SwitchName=test-east Switches=test-east-a,test-east-b",
+    "SwitchName=test-s_2 Nodes=node-3",
+    "SwitchName=test Switches=test-other,test-east,test-s_2",
 ]
 
 
@@ -42,7 +42,7 @@ def test_lines_follow_labels_and_annotation(bed):
     bed.plane.kubectl("annotate", "node", "node-3", f"topology.slinky.slurm.net/spec={SPEC}")
     wait_for(lambda: equal(_lines(bed), LINES) or True, "the agent to know the labels")
     racks = [x for x in _lines(bed, "--topology-labels", "example.com/rack") if "r-" in x]
-    equal(racks[:-1], [f"SwitchName=r-{name} Nodes={name}" for name in LABELS], racks)
+    equal(racks[:-1], [f"SwitchName=test-r-{name} Nodes={name}" for name in LABELS], racks)
 
 
 def _hosts(bed, text):
@@ -50,9 +50,11 @@ def _hosts(bed, text):
 
 
 def test_slurmctld_shows_the_same_switches(bed):
-    """With topology/tree. The line of a site connects them with the native switch."""
+    """With topology/tree. The lines of a site connect them with its own switch, which has the name
+    of one that Kubernetes names.
+    """
     text = bed.agent.skube_text("nodes", "--topology-conf")
-    native = "SwitchName=ib0 Nodes=native\nSwitchName=all Switches=test,ib0\n"
+    native = "SwitchName=east-a Nodes=native\nSwitchName=all Switches=test,east-a\n"
     (bed.dir / "topology.conf").write_text(text + native)
     bed.slurm.extra.append("TopologyPlugin=topology/tree")
     bed.slurm.write_conf()

@@ -30,7 +30,8 @@ PlacedNode by_labels(const std::string &name, const std::string &region, const s
 std::string lines_of(const std::vector<PlacedNode> &nodes)
 {
 	std::string text;
-	for (const std::string &line : topology_lines(nodes, k_keys, "kube-test"))
+	const auto lines = topology_lines(nodes, k_keys, "kube-test");
+	for (const std::string &line : *lines)
 		text += line + "\n";
 	return text;
 }
@@ -73,17 +74,17 @@ void one_switch_is_above_all_nodes()
 	CHECK_EQUAL(lines_of({by_spec("n1", ""), by_spec("n2", "")}),
 		"SwitchName=kube-test Nodes=n1,n2\n");
 	CHECK_EQUAL(lines_of({by_spec("n1", "t:s1"), by_spec("n2", "t:s2"), by_spec("n3", "t:s1")}),
-		"SwitchName=s1 Nodes=n1,n3\n"
-		"SwitchName=s2 Nodes=n2\n"
-		"SwitchName=kube-test Switches=s1,s2\n");
+		"SwitchName=kube-test-s1 Nodes=n1,n3\n"
+		"SwitchName=kube-test-s2 Nodes=n2\n"
+		"SwitchName=kube-test Switches=kube-test-s1,kube-test-s2\n");
 	CHECK_EQUAL(lines_of({by_labels("n1", "east", "east-a"), by_labels("n2", "east", "east-b"),
 			    by_labels("n3", "west", "west-a")}),
-		"SwitchName=east-a Nodes=n1\n"
-		"SwitchName=east-b Nodes=n2\n"
-		"SwitchName=east Switches=east-a,east-b\n"
-		"SwitchName=west-a Nodes=n3\n"
-		"SwitchName=west Switches=west-a\n"
-		"SwitchName=kube-test Switches=east,west\n");
+		"SwitchName=kube-test-east-a Nodes=n1\n"
+		"SwitchName=kube-test-east-b Nodes=n2\n"
+		"SwitchName=kube-test-east Switches=kube-test-east-a,kube-test-east-b\n"
+		"SwitchName=kube-test-west-a Nodes=n3\n"
+		"SwitchName=kube-test-west Switches=kube-test-west-a\n"
+		"SwitchName=kube-test Switches=kube-test-east,kube-test-west\n");
 }
 
 void a_switch_has_nodes_or_switches_but_not_both()
@@ -91,33 +92,33 @@ void a_switch_has_nodes_or_switches_but_not_both()
 	CHECK_EQUAL(lines_of({by_labels("n1", "east", "a"), by_labels("n2", "east", ""),
 			    by_spec("n3", "")}),
 		"SwitchName=kube-test-other Nodes=n3\n"
-		"SwitchName=east-other Nodes=n2\n"
-		"SwitchName=a Nodes=n1\n"
-		"SwitchName=east Switches=east-other,a\n"
-		"SwitchName=kube-test Switches=kube-test-other,east\n");
+		"SwitchName=kube-test-east-other Nodes=n2\n"
+		"SwitchName=kube-test-a Nodes=n1\n"
+		"SwitchName=kube-test-east Switches=kube-test-east-other,kube-test-a\n"
+		"SwitchName=kube-test Switches=kube-test-other,kube-test-east\n");
 	/* a switch may have the name of ours */
-	CHECK_EQUAL(lines_of({by_spec("n1", "t:-other"), by_spec("n2", "")}),
-		"SwitchName=kube-test-other Nodes=n2\n"
-		"SwitchName=-other Nodes=n1\n"
-		"SwitchName=kube-test Switches=kube-test-other,-other\n");
+	CHECK_EQUAL(lines_of({by_spec("n1", "t:other"), by_spec("n2", "")}),
+		"SwitchName=kube-test-other-2 Nodes=n2\n"
+		"SwitchName=kube-test-other Nodes=n1\n"
+		"SwitchName=kube-test Switches=kube-test-other-2,kube-test-other\n");
 }
 
 void each_switch_has_a_name_of_its_own_that_slurm_takes()
 {
 	CHECK_EQUAL(lines_of({by_labels("n1", "east", "a"), by_labels("n2", "west", "a")}),
-		"SwitchName=east-a Nodes=n1\n"
-		"SwitchName=east Switches=east-a\n"
-		"SwitchName=west-a Nodes=n2\n"
-		"SwitchName=west Switches=west-a\n"
-		"SwitchName=kube-test Switches=east,west\n");
+		"SwitchName=kube-test-east-a Nodes=n1\n"
+		"SwitchName=kube-test-east Switches=kube-test-east-a\n"
+		"SwitchName=kube-test-west-a Nodes=n2\n"
+		"SwitchName=kube-test-west Switches=kube-test-west-a\n"
+		"SwitchName=kube-test Switches=kube-test-east,kube-test-west\n");
 	CHECK_EQUAL(lines_of({by_spec("n1", "t:kube-test"), by_spec("n2", "t:s[1 2] Nodes=ALL")}),
-		"SwitchName=kube-test-2 Nodes=n1\n"
-		"SwitchName=s_1_2__Nodes_ALL Nodes=n2\n"
-		"SwitchName=kube-test Switches=kube-test-2,s_1_2__Nodes_ALL\n");
+		"SwitchName=kube-test-kube-test Nodes=n1\n"
+		"SwitchName=kube-test-s_1_2__Nodes_ALL Nodes=n2\n"
+		"SwitchName=kube-test Switches=kube-test-kube-test,kube-test-s_1_2__Nodes_ALL\n");
 	CHECK_EQUAL(lines_of({by_spec("n1", "t:a b"), by_spec("n2", "t:a_b")}),
-		"SwitchName=a_b Nodes=n1\n"
-		"SwitchName=a_b-2 Nodes=n2\n"
-		"SwitchName=kube-test Switches=a_b,a_b-2\n");
+		"SwitchName=kube-test-a_b Nodes=n1\n"
+		"SwitchName=kube-test-a_b-2 Nodes=n2\n"
+		"SwitchName=kube-test Switches=kube-test-a_b,kube-test-a_b-2\n");
 }
 
 /* slurmctld would not start. */
@@ -139,12 +140,26 @@ void names_and_depth_have_limits()
 	std::set<std::string> names;
 	const std::string head = "SwitchName=";
 	const auto lines = topology_lines(nodes, k_keys, std::string(100, 'r'));
-	for (const std::string &line : lines) {
+	REQUIRE(lines.ok());
+	for (const std::string &line : *lines) {
 		const std::string name = line.substr(head.size(), line.find(' ') - head.size());
 		CHECK(name.size() <= 64);
 		CHECK(names.insert(name).second);
 	}
-	CHECK_EQUAL(lines.size(), 200U + 200 + 1 + 10 + 1);
+	CHECK_EQUAL(lines->size(), 200U + 200 + 1 + 10 + 1);
+}
+
+/* With the host name as a label, each node would be a switch. */
+void too_many_switches_are_refused()
+{
+	std::vector<PlacedNode> nodes;
+	for (int i = 0; i < 999; i++)
+		nodes.push_back(by_spec("n" + std::to_string(i), "t:s" + std::to_string(i)));
+	CHECK(topology_lines(nodes, k_keys, "kube").ok());
+	nodes.push_back(by_spec("n", "t:s"));
+	const auto lines = topology_lines(nodes, k_keys, "kube");
+	REQUIRE(!lines.ok());
+	CHECK(lines.error().what.starts_with("1001 switches are too many for slurmctld"));
 }
 
 } // namespace
@@ -159,5 +174,6 @@ int main()
 			TEST(a_switch_has_nodes_or_switches_but_not_both),
 			TEST(each_switch_has_a_name_of_its_own_that_slurm_takes),
 			TEST(names_and_depth_have_limits),
+			TEST(too_many_switches_are_refused),
 		});
 }

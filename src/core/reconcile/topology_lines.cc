@@ -20,7 +20,7 @@ constexpr char k_rest_key[] = ",";
 constexpr char k_rest_suffix[] = "-other";
 /* slurmctld does not start with names of more than 64 characters (24.11, _parse_switches() in
  * switch_record.c) or more than 20 levels ("not a tree"). */
-constexpr std::size_t k_name_most = 48, k_levels_most = 10;
+constexpr std::size_t k_name_most = 48, k_levels_most = 10, k_switches_most = 1000;
 
 std::vector<std::string> split(std::string_view text, char by)
 {
@@ -90,7 +90,7 @@ void give_names(Switch &root, const std::string &name)
 	std::set<std::string> used;
 	root.name = unused(name, "", used);
 	for_each_below(root, "", [&](Switch &one, const std::string &own, const std::string &path) {
-		one.name = unused(valid(count[valid(own)] > 1 ? path : own), "", used);
+		one.name = unused(name + "-" + valid(count[valid(own)] > 1 ? path : own), "", used);
 	});
 	const auto split_off = [&](Switch &one) {
 		if (one.nodes.empty() || one.below.empty())
@@ -153,7 +153,7 @@ std::vector<std::string> switches_of(
 	return path;
 }
 
-std::vector<std::string> topology_lines(const std::vector<PlacedNode> &nodes,
+Result<std::vector<std::string>> topology_lines(const std::vector<PlacedNode> &nodes,
 	const std::vector<std::string> &label_keys, const std::string &root)
 {
 	Switch top;
@@ -168,10 +168,17 @@ std::vector<std::string> topology_lines(const std::vector<PlacedNode> &nodes,
 		at->nodes.push_back(node.name);
 	}
 	if (nodes.empty())
-		return {};
+		return std::vector<std::string>{};
 	give_names(top, valid(root));
 	std::vector<std::string> lines;
 	append_lines(top, lines);
+	if (lines.size() > k_switches_most)
+		return Error{Errc::too_large,
+			std::to_string(lines.size()) +
+				" switches are too many for slurmctld, whose start takes time with "
+				"the third power of their number; the most is " +
+				std::to_string(k_switches_most) +
+				". Name fewer labels (--topology-labels), without the innermost"};
 	return lines;
 }
 
