@@ -177,10 +177,8 @@ void Executor::complete(
 		world_.answer(core::CompleteAnswered{pod, answer, is_cancel}, now());
 		want_round();
 	};
-	const auto known = world_.state().jobs.find(job);
-	const bool is_known = known != world_.state().jobs.end();
-	const core::MarkedJob marked{job, is_known ? known->second.marker : core::Marker{}};
-	if (for_absence && is_known)
+	const core::MarkedJob marked{job, world_.state().marker_of(pod, job)};
+	if (for_absence && world_.state().job(job))
 		slurm_.give_up(marked, std::move(done));
 	else if (is_cancel)
 		slurm_.cancel(marked, std::move(done));

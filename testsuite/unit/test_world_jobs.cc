@@ -196,6 +196,32 @@ void jobs_that_vanish_are_cancelled_and_replaced_ever_more_slowly()
 	CHECK(submitted >= 5 && submitted <= 10);
 }
 
+/* slurmctld has answered with it, and shows no marker that is ours, so it must not be ended. */
+void a_job_that_is_never_reported_does_not_stop_its_pod_for_ever()
+{
+	Stage s;
+	s.world.observe(PodSeen{s.pod("a")}, s.now);
+	CHECK_EQUAL(s.act(), "submit:a#1");
+	s.world.answer(SubmitAnswered{{"a"}, Submitted{.job = {7}, .node = "", .cpus = 0}}, s.now);
+	(void)s.act();
+	s.pass(11 * k_second);
+	unsigned cancels = 0;
+	std::string actions = s.act();
+	for (int i = 0; i < 100 && actions.find("submit:a#1") == std::string::npos; i++) {
+		if (actions.find("cancel:7") != std::string::npos) {
+			cancels++;
+			CHECK_EQUAL(s.world.state().marker_of({"a"}, {7}).uid, "a");
+			s.world.answer(
+				CompleteAnswered{{"a"}, Error{Errc::again, "?"}, true}, s.now);
+		}
+		s.pass(5 * k_second);
+		actions = s.act();
+	}
+	CHECK(cancels >= 3 && cancels <= 10);
+	CHECK(actions.find("submit:a#1") != std::string::npos);
+	CHECK_EQUAL(s.world.state().marker_of({"a"}, {7}).uid, "");
+}
+
 /* The same if the plugin reports the jobs first and then withdraws them. */
 void live_jobs_that_the_plugin_takes_back_are_replaced_ever_more_slowly()
 {
@@ -390,6 +416,7 @@ int main()
 			TEST(a_job_that_somebody_cancelled_takes_its_pod_along),
 			TEST(a_running_pod_outlives_an_earlier_job_of_its_own),
 			TEST(jobs_that_vanish_are_cancelled_and_replaced_ever_more_slowly),
+			TEST(a_job_that_is_never_reported_does_not_stop_its_pod_for_ever),
 			TEST(live_jobs_that_the_plugin_takes_back_are_replaced_ever_more_slowly),
 			TEST(the_allocation_of_a_native_node_is_given_back),
 			TEST(a_number_that_is_used_again_is_the_next_pods_job),

@@ -193,8 +193,9 @@ Status check_marker(core::JobId id, const core::Marker &marker)
 		return Ok{};
 	/* the snapshot of the next link tells what has become of the job that was meant */
 	return Error{Errc::again,
-		"slurmctld has been restarted, and job " + std::to_string(id.number) +
-			" does not bear the marker of this pod now"};
+		"job " + std::to_string(id.number) +
+			" does not bear the marker of this pod now; slurmctld may have been "
+			"restarted"};
 }
 
 Status complete_job(core::JobId job, std::uint32_t wait_status)

@@ -27,6 +27,8 @@ constexpr std::int64_t k_effect_us = 3'000'000;
  * up. */
 constexpr std::int64_t k_late_binding_us = 5'000'000;
 constexpr std::int64_t k_provisional_us = 10'000'000;
+/* To cancel a job that the plugin has never reported, although it reports all with our marker. */
+constexpr unsigned k_unheard_tries_most = 6;
 constexpr std::int64_t k_look_again_us = 5'000'000;
 /* For pods of a gang that this agent has not seen: each look-up lists their namespace. */
 constexpr std::int64_t k_list_again_us = 60'000'000;
@@ -180,10 +182,12 @@ void World::completed(const PodUid &pod, const Status &answer, bool was_cancel, 
 		component.asked_ends.may_come(now.mono_us);
 	else if (const auto goes_on = component.asked_ends.is_void(now.mono_us))
 		withdraw_end(component, *goes_on);
-	if (!answer && answer.error().code != Errc::not_found)
+	const bool is_over = answer || answer.error().code == Errc::not_found;
+	if (was_cancel && component.asked_ends.last() &&
+		(is_over || component.retries.failures >= k_unheard_tries_most))
+		forget_unheard(component, *component.asked_ends.last());
+	if (!is_over)
 		return failed(component.retries, pod, answer.error(), now);
-	if (was_cancel && component.asked_ends.last())
-		std::erase(component.unheard_of, *component.asked_ends.last());
 	(was_cancel ? figures_.counters.cancelled : figures_.counters.completed)++;
 	component.retries.failures = 0;
 	component.slurm_quiet_until_us = now.mono_us + k_effect_us;

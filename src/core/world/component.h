@@ -58,7 +58,7 @@ struct Component {
 	std::vector<JobId> given_up;
 	/* Jobs that slurmctld answered with, but that the plugin has never reported: to be
 	 * cancelled. */
-	std::vector<JobId> unheard_of;
+	std::vector<MarkedJob> unheard_of;
 	/* Jobs of bound pods that a restored slurmctld has forgotten to be running, and has started
 	 * on another node or not at all. */
 	std::set<JobId> strays;

@@ -71,7 +71,8 @@ std::vector<JobId> FactsReader::surplus_of(
 		!provisional_.contains(current->id);
 	/* otherwise the pods may run under such a job */
 	if (!has_bound_pods(state_, key, component) || has_other)
-		out = component.unheard_of;
+		for (const MarkedJob &one : component.unheard_of)
+			out.push_back(one.id);
 	for (const JobId id : component.jobs) {
 		const auto found = state_.jobs.find(id);
 		if (found == state_.jobs.end() || &found->second == current ||

@@ -60,7 +60,7 @@ void World::job_seen(SlurmJob job, Now now)
 	const PodUid uid{job.marker.uid};
 	if (const auto component = state_.components.find(uid);
 		component != state_.components.end())
-		std::erase(component->second.unheard_of, job.id);
+		forget_unheard(component->second, job.id);
 	if (job.state == JobState::unknown)
 		/* Slurm is newer than the plugin. What is known of the job stays, because nothing
 		 * may be ended or deleted because of a state that cannot be read. */
@@ -188,9 +188,9 @@ void World::forget_job(JobId id)
 	const PodUid uid{known->second.marker.uid};
 	Component &component = touch_component(uid);
 	/* Slurm may use the number again, even for the same pod. */
-	for (auto *list :
-		{&component.jobs, &component.answered, &component.given_up, &component.unheard_of})
+	for (auto *list : {&component.jobs, &component.answered, &component.given_up})
 		std::erase(*list, id);
+	forget_unheard(component, id);
 	component.strays.erase(id);
 	component.asked_ends.forget(id);
 	state_.clusters.forget(id);

@@ -113,6 +113,8 @@ void note_given_up(Component &component, JobId job);
 /* Once after another agent has led by the Lease: jobs that have ended say nothing about pods that
  * live, because these had jobs of that agent. */
 void forget_old_ends(State &state);
+/* For a job that the plugin had never reported. */
+void forget_unheard(Component &component, JobId job);
 /* The job goes on, although its end was asked for: whatever ends it later concerns its pods. */
 void withdraw_end(Component &component, JobId job);
 /* For an allocation that is given back: notes all nodes that cannot take the component's pods, with

@@ -65,6 +65,19 @@ const SlurmJob *State::job(JobId id) const
 	return find_in(jobs, id);
 }
 
+Marker State::marker_of(const PodUid &key, JobId id) const
+{
+	if (const SlurmJob *known = job(id))
+		return known->marker;
+	if (const Component *owner = component(key)) {
+		for (const MarkedJob &one : owner->unheard_of) {
+			if (one.id == id)
+				return one.marker;
+		}
+	}
+	return {};
+}
+
 const KubeNode *State::kube_node(const std::string &name) const
 {
 	return find_in(kube_nodes, name);

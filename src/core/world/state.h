@@ -36,6 +36,8 @@ struct State {
 	[[nodiscard]] const SlurmJob *job(JobId id) const;
 	[[nodiscard]] const KubeNode *kube_node(const std::string &name) const;
 	[[nodiscard]] const SlurmNode *slurm_node(const std::string &name) const;
+	/* Of a job of that component; empty: not known. */
+	[[nodiscard]] Marker marker_of(const PodUid &key, JobId id) const;
 	/* Key of the component whose job the pod shares; the pod's own uid if it shares none. */
 	[[nodiscard]] const PodUid &component_key_of(const PodUid &uid) const;
 	/* The component of the pod; an empty one if nothing is known about it. */

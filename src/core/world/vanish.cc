@@ -67,9 +67,15 @@ void World::forget_provisional(const PodUid &uid, Now now)
 		if (provisional == provisional_until_us_.end() || provisional->second > now.mono_us)
 			continue;
 		note_vanished(uid, id, now);
+		Marker marker = state_.jobs.at(id).marker;
 		forget_job(id);
-		state_.components.at(uid).unheard_of.push_back(id);
+		state_.components.at(uid).unheard_of.push_back({id, std::move(marker)});
 	}
+}
+
+void forget_unheard(Component &component, JobId id)
+{
+	std::erase_if(component.unheard_of, [id](const MarkedJob &one) { return one.id == id; });
 }
 
 } // namespace slurmkube::core
