@@ -175,7 +175,7 @@ void add_watches(MetricsText &out, const App &app)
 		out.family(name, MetricKind::counter, help);
 		for (const Kind kind : {Kind::pods, Kind::foreign_pods, Kind::nodes,
 			     Kind::namespaces, Kind::claims, Kind::volumes, Kind::classes,
-			     Kind::slices, Kind::device_classes}) {
+			     Kind::slices, Kind::device_classes, Kind::resource_claims}) {
 			if (const kube::WatchGroup *watch = app.sources().watch(kind))
 				out.sample({{"kind", row_of(kind).list_text}},
 					static_cast<double>(watch->counters().*member));

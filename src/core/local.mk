@@ -199,6 +199,7 @@ libcore_la_SOURCES = \
 	%D%/reconcile/together.h \
 	%D%/reconcile/report.cc \
 	%D%/reconcile/report.h \
+	%D%/reconcile/report_devices.cc \
 	%D%/reconcile/report_gangs.cc \
 	%D%/reconcile/report_parts.cc \
 	%D%/reconcile/report_parts.h \

@@ -67,6 +67,12 @@ constexpr NeededRight k_devices[] = {
 	{"watch", "resource.k8s.io", "resourceslices", "their changes"},
 	{"list", "resource.k8s.io", "deviceclasses", "which devices a claim may have (devices)"},
 	{"watch", "resource.k8s.io", "deviceclasses", "their changes"},
+	{"list", "resource.k8s.io", "resourceclaims", "what pods ask for, and who has a device"},
+	{"watch", "resource.k8s.io", "resourceclaims", "their changes"},
+	{"patch", "resource.k8s.io", "resourceclaims", "the finalizer, before the allocation"},
+	{"patch", "resource.k8s.io", "resourceclaims/status", "the devices that Slurm has chosen"},
+	{"patch", "resource.k8s.io", "resourceclaims/binding",
+		"the same, Kubernetes 1.36 and later"},
 };
 
 constexpr char k_head[] = R"(# SPDX-License-Identifier: GPL-2.0-or-later

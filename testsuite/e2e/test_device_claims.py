@@ -18,6 +18,7 @@ from lib.device_claims import (
     with_claim,
 )
 from lib.expect import job_in_state, only_job, wait_no_live_jobs, wait_reason
+from lib.objects import skube_manifests
 
 NODE, DEVICES = "real-1", 4
 SLOW = 180  # seconds; the start of a container needs half a dozen programs
@@ -40,6 +41,13 @@ class DeviceTestbed(Cluster):
         self.kube.create(device_class())
         self.kube.watch("ResourceClaim")
         self.names.append(NODE)
+
+    def start_agent(self):
+        self.stack.callback(self.agent.stop)
+        self.agent.start()
+        text = skube_manifests(self, "--config", self.dir / "slurmkubed.yaml", "--only", "rbac")
+        self.plane.kubectl("apply", "-f", "-", stdin=text)
+        self.sync_nodes(self.names)
 
     @property
     def driver(self):

@@ -393,7 +393,8 @@ testsuite_unit_test_device_deal_LDADD = libcheck.la libcore.la libbase.la
 
 check_PROGRAMS += testsuite/unit/test_world_resource_claims
 TESTS += testsuite/unit/test_world_resource_claims
-testsuite_unit_test_world_resource_claims_SOURCES = %D%/device_facts.h %D%/test_world_resource_claims.cc %D%/world_facts.h
+testsuite_unit_test_world_resource_claims_SOURCES = %D%/device_facts.h %D%/world_facts.h \
+	%D%/test_world_resource_claims.cc
 testsuite_unit_test_world_resource_claims_LDADD = libcheck.la libcore.la libbase.la
 check_PROGRAMS += testsuite/unit/test_lease
 TESTS += testsuite/unit/test_lease

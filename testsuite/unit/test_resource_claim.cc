@@ -37,7 +37,8 @@ void a_claim_is_read()
 		R"({"requests":[{"name":"r","exactly":{"deviceClassName":"gpu","count":2,
 		"allocationMode":"ExactCount","selectors":[{"cel":{"expression":"true"}}],
 		"tolerations":[{"key":"k","operator":"Exists","effect":"NoSchedule"}]}}],
-		"constraints":[{"requests":["r"],"matchAttribute":"d/a"},{"distinctAttribute":"d/b"}],
+		"constraints":[{"requests":["r"],"matchAttribute":"d/a"},
+		{"distinctAttribute":"d/b"}],
 		"config":[{"requests":["r"],"opaque":{"driver":"d","parameters":{"x":1}}}]})",
 		R"({"allocation":{"devices":{"results":[{"request":"r","driver":"d","pool":"p",
 		"device":"x"}]}},"reservedFor":[{"resource":"pods","name":"p","uid":"pu"}]})"));

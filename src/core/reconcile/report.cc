@@ -219,11 +219,6 @@ Condition waiting_for_claim(const SlurmJob &job, const std::string &node, const 
 	return {names::k_reason_volume, job_text(job) + " has node " + node + "; " + what};
 }
 
-Condition waiting_for_device(const SlurmJob &job, const std::string &node, const std::string &what)
-{
-	return {names::k_reason_device, job_text(job) + " has node " + node + "; " + what};
-}
-
 Condition waiting_for_room(const SlurmJob &job, const std::string &node, const std::string &holder)
 {
 	return {names::k_reason_pending,
@@ -234,11 +229,6 @@ Condition waiting_for_room(const SlurmJob &job, const std::string &node, const s
 Condition waiting_for_claims(std::string trouble)
 {
 	return {names::k_reason_volume, std::move(trouble)};
-}
-
-Condition waiting_for_devices(std::string trouble)
-{
-	return {names::k_reason_device, std::move(trouble)};
 }
 
 Condition waiting_for_peers()

@@ -122,13 +122,12 @@ class FactsReader
 	/* ---- claims for devices: device_facts.cc ---- */
 	void hold_for_devices(const PodUid &uid, const Pod &pod, PodSide side,
 		std::optional<Result<JobSpec>> &spec, std::optional<Condition> &waits_for) const;
-	void check_devices(const PodUid &uid, const Pod &pod, const SlurmJob &job,
-		PlaceFacts &facts) const;
+	void check_devices(
+		const PodUid &uid, const Pod &pod, const SlurmJob &job, PlaceFacts &facts) const;
 	void take_step(
 		const PodUid &uid, const Pod &pod, const ClaimDeal &one, PlaceFacts &facts) const;
 	void wait_for_devices(const PodUid &uid, PlaceFacts &facts) const;
-	void note_stale_claim(
-		const PodEntry &entry, const SlurmJob *job, RankFacts &rank) const;
+	void note_stale_claim(const PodEntry &entry, const SlurmJob *job, RankFacts &rank) const;
 	[[nodiscard]] bool is_room_late(const PodUid &key, const ComponentFacts &facts) const;
 	[[nodiscard]] bool is_unbindable_long(const PodUid &key, const ComponentFacts &facts) const;
 	void note_placeless(ComponentFacts &facts) const;

@@ -193,6 +193,23 @@ bool NodePlanner::may_write(const SetNodeExtra &change, Now now)
 	return true;
 }
 
+namespace
+{
+
+/* Whether a job of ours is on another cluster's record is asked only when it matters: it takes a
+ * walk over all jobs. */
+std::optional<NodeAction> decide(NodeFacts facts, const std::string &name, const NodeView &view)
+{
+	auto action = reconcile_node(facts, view.policy);
+	if (!action || !facts.slurm || !facts.has_job ||
+		!is_of_another_cluster(*facts.slurm, view.plugin, view.policy.cluster))
+		return action;
+	facts.has_job = view.has_job(name);
+	return reconcile_node(facts, view.policy);
+}
+
+} // namespace
+
 std::optional<NodeAction> NodePlanner::look_at(
 	const std::string &name, const NodeView &view, Now now)
 {
@@ -216,12 +233,7 @@ std::optional<NodeAction> NodePlanner::look_at(
 		extra_written_.erase(name);
 	if (devices.again_us > 0)
 		queue_.later(devices.again_us, name);
-	auto action = reconcile_node(facts, view.policy);
-	if (action && facts.slurm && facts.has_job &&
-		is_of_another_cluster(*facts.slurm, view.plugin, view.policy.cluster)) {
-		facts.has_job = view.has_job(name);
-		action = reconcile_node(facts, view.policy);
-	}
+	auto action = decide(std::move(facts), name, view);
 	const auto *extra = action ? std::get_if<SetNodeExtra>(&*action) : nullptr;
 	if (extra && !may_write(*extra, now))
 		action.reset();

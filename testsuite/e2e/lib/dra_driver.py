@@ -2,9 +2,9 @@
 """A driver for dynamic resource allocation beside a real kubelet: Kubernetes' dra-example-driver.
 Its GPUs do not exist, and in a container each is an environment variable, GPU_DEVICE_2=gpu-2.
 
-The driver runs in the mounts of its node, so that it has the constant paths of a kubelet and of CDI,
-which are directories of the node. Its log is DRIVER-NODE.out among those of the test bed, with every
-request of the kubelet. It has an administrator's permissions.
+The driver runs in the mounts of its node, so that it has the constant paths of a kubelet and of
+CDI, which are directories of the node. Its log is DRIVER-NODE.out among those of the test bed, with
+every request of the kubelet. It has an administrator's permissions.
 """
 from .process import CACHE, TESTSUITE, Process, output_of
 from .waiting import wait_for
