@@ -164,7 +164,8 @@ core::Allocation allocation_of(json_object *object)
 	for_each(get(object, "devices", "results"), k_results_most, [&](json_object *one) {
 		out.results.push_back({get_string(one, "request"),
 			{{get_string(one, "driver"), get_string(one, "pool")},
-				get_string(one, "device")}});
+				get_string(one, "device")},
+			get_bool(one, "adminAccess")});
 	});
 	return out;
 }

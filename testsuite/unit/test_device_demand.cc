@@ -99,6 +99,21 @@ void what_cannot_be_served()
 		demand(devices, {claim("c", {request("r", 1, "device.nonsense")})}), "request r"));
 }
 
+/* Any user may write claims, and all devices of the cluster are looked at. */
+void limits()
+{
+	CHECK(has(demand(two_types(), {claim("c", {request("r", 33)})}), "more than 32 devices"));
+	CHECK(has(demand(two_types(), {claim("c", {request("r", 20), request("s", 20)})}),
+		"more than 32 devices"));
+	const std::string list = "[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20]";
+	const std::string text =
+		list + ".all(a, " + list + ".all(b, " + list + ".all(c, a + b + c > 0)))";
+	Devices many;
+	for (int i = 0; i < 600; i++)
+		many.add("n" + std::to_string(i), {device("gpu-0", "a")});
+	CHECK(has(demand(many, {claim("c", {request("r", 1, text)})}), "too expensive"));
+}
+
 /* In kube-scheduler, too, a missing attribute fails the whole claim. */
 void a_selector_that_fails()
 {
@@ -160,7 +175,7 @@ int main()
 		{TEST(any_device_of_the_class), TEST(a_selector_that_means_a_type),
 			TEST(a_type_is_named_where_a_node_has_both), TEST(requests_are_added_up),
 			TEST(no_request_for_any_type_beside_one_for_a_type),
-			TEST(some_devices_of_a_type), TEST(what_cannot_be_served),
+			TEST(some_devices_of_a_type), TEST(what_cannot_be_served), TEST(limits),
 			TEST(a_selector_that_fails), TEST(devices_of_two_rules), TEST(constraints),
 			TEST(an_incomplete_pool)});
 }

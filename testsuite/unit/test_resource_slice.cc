@@ -58,7 +58,7 @@ void a_slice_is_read()
 	REQUIRE(slice->devices.size() == 2);
 	const core::SliceDevice &device = slice->devices[0];
 	CHECK(device.name == "gpu-0" && device.unsupported.empty());
-	CHECK(device.taints == (std::vector<core::DeviceTaint>{{"k", "v", "NoExecute"}}));
+	CHECK(device.taints == (std::vector<core::Taint>{{"k", "v", "NoExecute"}}));
 	const std::string own = "device.attributes['gpu.example.com'].";
 	CHECK(matches(device, "device.driver == 'gpu.example.com'"));
 	CHECK(matches(device, own + "model == 'A100' && " + own + "index == 4 && " + own + "fast"));

@@ -224,18 +224,94 @@ void a_device_that_is_gone()
 	CHECK_EQUAL(s.act(), "submit:a-n1=gpu:1");
 }
 
-/* Between the write and the binding the job ends: another job has other devices. */
+/* Between the write and the binding the job ends: another job has other devices. A pod that is bound
+ * after all must keep its devices, so the API server is asked first. */
 void an_allocation_without_a_job_is_released()
 {
 	Stage s;
 	s.tell(allocated_claim("c", "a", "gpu-1"));
 	s.world.observe(PodSeen{Stage::pod("a", "c")}, s.now);
-	CHECK_EQUAL(s.act(), "submit:a=gpu:1 release:c");
+	CHECK_EQUAL(s.act(), "submit:a=gpu:1");
+	s.world.answer(SubmitAnswered{{"a"}, Submitted{.job = {7}, .node = "", .cpus = 0}}, s.now);
+	s.tell_job("a", 7, JobState::pending);
+	s.wait(11);
+	CHECK_EQUAL(s.act(), "look:a");
+	s.world.answer(LookUpAnswered{{"a"}, PodLookup::unbound}, s.now);
+	CHECK_EQUAL(s.act(), "release:c");
 	CHECK_EQUAL(s.act(), "");
 	s.tell(protected_claim("c"));
-	s.world.answer(SubmitAnswered{{"a"}, Submitted{.job = {7}, .node = "", .cpus = 0}}, s.now);
 	s.tell_job("a", 7, JobState::running, "n1", "0");
 	CHECK_EQUAL(s.act(), "allocate:c=gpu-0");
+}
+
+/* A user deletes one of the claims before the pod is bound. */
+void the_other_claims_are_released_too()
+{
+	Stage s;
+	s.tell(allocated_claim("c", "a", "gpu-1"));
+	Pod pod = Stage::pod("a", "c");
+	pod.resource_claims.push_back({"d", "gone", false, false});
+	s.world.observe(PodSeen{pod}, s.now);
+	s.wait(11);
+	(void)s.act();
+	s.world.answer(LookUpAnswered{{"a"}, PodLookup::unbound}, s.now);
+	CHECK(has(s.act(), "release:c"));
+}
+
+/* Two names of the pod may stand for one claim. */
+void a_claim_that_is_named_twice()
+{
+	Stage s;
+	s.tell(protected_claim("c"));
+	Pod pod = Stage::pod("a", "c");
+	pod.resource_claims.push_back({"again", "c", false, false});
+	s.world.observe(PodSeen{pod}, s.now);
+	CHECK_EQUAL(s.act(), "submit:a=gpu:1");
+}
+
+/* A monitor that may see all devices takes none. */
+void admin_access_takes_no_device()
+{
+	Stage s;
+	s.tell(protected_claim("c"));
+	ResourceClaim monitor = allocated_claim("d", "monitor", "gpu-0");
+	monitor.allocation->results.front().is_for_admin = true;
+	s.tell(monitor);
+	s.start("a", "c", 7, "n1", "0");
+	CHECK_EQUAL(s.act(), "allocate:c=gpu-0");
+}
+
+/* A record that was just made has no list of devices yet. */
+void devices_of_a_new_record_are_waited_for()
+{
+	Stage s;
+	SlurmNode node = slurm_node("n1", 4);
+	node.gres = "gpu:2";
+	node.extra = "";
+	s.world.observe(SlurmNodeSeen{node});
+	s.tell(protected_claim("c"));
+	s.start("a", "c", 7, "n1", "0");
+	s.wait(2);
+	CHECK_EQUAL(s.act(), "report:a:SlurmWaitsForDevice");
+	CHECK(has(s.text, "not in its record in Slurm yet"));
+	node.extra = "slurm-kube:gpu@gpu.example.com=gpu-0,gpu-1";
+	s.world.observe(SlurmNodeSeen{node});
+	s.wait(2);
+	CHECK_EQUAL(s.act(), "allocate:c=gpu-0");
+}
+
+/* The wait is charged; a volume claim that is in order must not start it again. */
+void the_wait_for_devices_ends()
+{
+	Stage s;
+	s.tell(protected_claim("c"));
+	s.tell(allocated_claim("d", "other", "gpu-0"));
+	s.start("a", "c", 7, "n1", "0");
+	(void)s.act();
+	s.wait(598);
+	(void)s.act();
+	s.wait(3);
+	CHECK_EQUAL(s.act(), "look:a");
 }
 
 void a_claim_of_another_pod_is_left_alone()
@@ -269,5 +345,9 @@ int main()
 			TEST(devices_are_not_guessed),
 			TEST(a_device_is_not_given_while_another_claim_has_it),
 			TEST(a_device_that_is_gone), TEST(an_allocation_without_a_job_is_released),
+			TEST(the_other_claims_are_released_too), TEST(a_claim_that_is_named_twice),
+			TEST(admin_access_takes_no_device),
+			TEST(devices_of_a_new_record_are_waited_for),
+			TEST(the_wait_for_devices_ends),
 			TEST(a_claim_of_another_pod_is_left_alone)});
 }

@@ -197,8 +197,8 @@ void Calls::node_set_state(
 
 void Calls::node_set_extra(std::string name, std::string extra, Done<Ok> done)
 {
-	run<Ok>([name = std::move(name),
-			extra = std::move(extra)] { return set_node_extra(name, extra); },
+	run_change<Ok>([name = std::move(name),
+			       extra = std::move(extra)] { return set_node_extra(name, extra); },
 		std::move(done));
 }
 

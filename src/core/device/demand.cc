@@ -10,6 +10,9 @@ namespace slurmkube::core
 namespace
 {
 
+/* of one claim: AllocationResultsMaxSize of the API */
+constexpr std::int64_t k_devices_most = 32;
+
 /* A request with the type that Slurm is told. */
 struct Wanted {
 	const ResourceClaim *claim;
@@ -175,14 +178,20 @@ Result<std::vector<Wanted>> wanted_by(
 	const std::vector<const ResourceClaim *> &claims, const DeviceSources &from)
 {
 	std::vector<Wanted> out;
+	std::size_t cost = 0;
 	for (const ResourceClaim *claim : claims) {
 		const std::string what = "its resource claim";
 		if (!claim->unsupported.empty())
 			return Error{Errc::invalid,
 				what + ": " + claim->unsupported +
 					" is not supported: Slurm cannot be told to honour it"};
+		std::int64_t left = k_devices_most;
 		for (const DeviceRequest &request : claim->requests) {
-			auto fit = fit_of(request, from);
+			if (request.count > left)
+				return Error{
+					Errc::invalid, what + " asks for more than 32 devices"};
+			left -= request.count;
+			auto fit = fit_of(request, from, cost);
 			if (!fit)
 				return in_context(what, fit.error());
 			out.push_back({claim, &request, std::move(*fit), std::nullopt});

@@ -22,13 +22,16 @@ bool is_tolerated(const DeviceRequest &request, const SliceDevice &device)
 /* As in kube-scheduler: the class's selectors come first, and one that does not match ends the
  * evaluation. */
 Result<bool> match_all(const std::vector<std::string> &texts, const SliceDevice &device,
-	const Selectors &selectors)
+	const Selectors &selectors, std::size_t &cost)
 {
 	for (const std::string &text : texts) {
 		const auto selector = selectors.find(text);
 		if (!selector)
 			return selector.error();
-		const auto is_match = cel::matches(*selector, device.properties);
+		const auto is_match = cel::matches(*selector, device.properties, cost);
+		if (cost > DeviceSources::k_cost_most)
+			return Error{Errc::too_large,
+				"the selectors are too expensive for all devices of the cluster"};
 		if (!is_match)
 			return in_context("device " + device.name, is_match.error());
 		if (!*is_match)
@@ -39,7 +42,7 @@ Result<bool> match_all(const std::vector<std::string> &texts, const SliceDevice 
 
 /* Counts the devices of one rule. */
 Status count(const DeviceRequest &request, const DeviceRule &rule, const DeviceSources &from,
-	RequestFit &out)
+	RequestFit &out, std::size_t &cost)
 {
 	for (const std::string &node : from.inventory.nodes_of(rule.driver)) {
 		const DeviceList list = from.inventory.on_node(node, rule);
@@ -49,7 +52,7 @@ Status count(const DeviceRequest &request, const DeviceRule &rule, const DeviceS
 			const SliceDevice *device = from.inventory.find(one.id);
 			if (!device)
 				continue;
-			const auto is_met = is_met_by(request, *device, from);
+			const auto is_met = is_met_by(request, *device, from, cost);
 			if (!is_met)
 				return in_context("node " + node, is_met.error());
 			RequestFit::Count &of_type = out.nodes[node][one.type];
@@ -111,15 +114,22 @@ std::string nothing_found(const DeviceRequest &request, const RequestFit &seen)
 Result<bool> is_met_by(
 	const DeviceRequest &request, const SliceDevice &device, const DeviceSources &from)
 {
+	std::size_t cost = 0;
+	return is_met_by(request, device, from, cost);
+}
+
+Result<bool> is_met_by(const DeviceRequest &request, const SliceDevice &device,
+	const DeviceSources &from, std::size_t &cost)
+{
 	const auto found = from.classes.find(request.device_class);
 	if (found == from.classes.end())
 		return no_class(request);
-	const auto of_class = match_all(found->second.selectors, device, from.selectors);
+	const auto of_class = match_all(found->second.selectors, device, from.selectors, cost);
 	if (!of_class)
 		return in_context("device class " + request.device_class, of_class.error());
 	if (!*of_class)
 		return false;
-	const auto of_request = match_all(request.selectors, device, from.selectors);
+	const auto of_request = match_all(request.selectors, device, from.selectors, cost);
 	if (!of_request)
 		return in_context("request " + request.name, of_request.error());
 	return *of_request && is_tolerated(request, device);
@@ -143,7 +153,8 @@ bool concerns(const DeviceConstraint &constraint, const std::string &request)
 		std::ranges::find(constraint.requests, request) != constraint.requests.end();
 }
 
-Result<RequestFit> fit_of(const DeviceRequest &request, const DeviceSources &from)
+Result<RequestFit> fit_of(
+	const DeviceRequest &request, const DeviceSources &from, std::size_t &cost)
 {
 	if (!from.classes.contains(request.device_class))
 		return no_class(request);
@@ -151,7 +162,7 @@ Result<RequestFit> fit_of(const DeviceRequest &request, const DeviceSources &fro
 	for (const DeviceRule &rule : from.rules) {
 		RequestFit fit;
 		fit.rule = &rule;
-		if (const Status counted = count(request, rule, from, fit); !counted)
+		if (const Status counted = count(request, rule, from, fit, cost); !counted)
 			return counted.error();
 		if (!has_match(fit)) {
 			nothing.troubles.merge(fit.troubles);

@@ -26,6 +26,9 @@ struct DeviceSources {
 	const std::map<std::string, DeviceClass> &classes; /* by name */
 	const DeviceRules &rules;
 	const Selectors &selectors;
+	/* What all evaluations for one pod may cost together, in CEL's units: any user may write
+	 * claims, and all devices of the cluster are looked at. */
+	static constexpr std::size_t k_cost_most = 10'000'000;
 };
 
 struct RequestFit {
@@ -43,9 +46,13 @@ struct RequestFit {
  * kube-scheduler, and then the whole claim fails. */
 Result<bool> is_met_by(
 	const DeviceRequest &request, const SliceDevice &device, const DeviceSources &from);
+/* The same. cost grows by what the evaluation costs; too_large: it is more than k_cost_most. */
+Result<bool> is_met_by(const DeviceRequest &request, const SliceDevice &device,
+	const DeviceSources &from, std::size_t &cost);
 
 /* Errors: as above; no device meets the request, or devices of several rules do. */
-Result<RequestFit> fit_of(const DeviceRequest &request, const DeviceSources &from);
+Result<RequestFit> fit_of(
+	const DeviceRequest &request, const DeviceSources &from, std::size_t &cost);
 
 /* The value with its kind, to be compared. name: DOMAIN/ID. nullopt: the device has none. */
 std::optional<std::string> attribute_of(const SliceDevice &device, const std::string &name);

@@ -40,6 +40,9 @@ Status take_given(const Gres &gres, const std::string &node, const std::string &
 			"Slurm names no indices of GRES " + gres.name + " on node " + node +
 				": gres.conf needs a line with File= for it"};
 	const std::vector<DeviceId> by_index = devices_of(gres.name, node, extra, rules);
+	if (by_index.empty())
+		return Error{Errc::again,
+			"the devices of node " + node + " are not in its record in Slurm yet"};
 	for (const std::uint32_t index : *indices) {
 		if (index >= by_index.size())
 			return Error{Errc::invalid,

@@ -18,8 +18,8 @@ namespace slurmkube::core
 {
 
 /* The devices of all rules that the job has on the node. extra: of the node's record, with the
- * devices by index. invalid: Slurm names no indices, or indices that the record does not have; the
- * text is for users. */
+ * devices by index. invalid: Slurm names no indices, or indices that the record does not have;
+ * again: the record has no devices yet. The text is for users. */
 Result<std::vector<DeviceId>> given_to(
 	const NodeAllocation &slot, const std::string &extra, const DeviceRules &rules);
 

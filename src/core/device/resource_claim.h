@@ -59,6 +59,8 @@ struct ClaimConfig {
 struct DeviceResult {
 	std::string request;
 	DeviceId device;
+	/* adminAccess: it does not take the device from others */
+	bool is_for_admin = false;
 	bool operator==(const DeviceResult &) const = default;
 };
 

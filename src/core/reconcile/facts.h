@@ -76,6 +76,9 @@ struct RankFacts {
 	bool is_of_before = false; /* the pod ended under an earlier job */
 	/* devices are allocated for the pod, and its job is gone: what gives them back */
 	std::optional<ClaimStep> stale_claim;
+	/* The API server has said just now that the pod is not bound, and no binding is under way:
+	 * devices of a pod that runs must not be given back. */
+	bool is_unbound_now = false;
 	/* created after the job ended: the pod waits for the next job */
 	bool is_after_end = false;
 	/* The end of this job means the end of this bound pod; see is_about_pod(). */

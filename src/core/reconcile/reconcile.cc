@@ -238,8 +238,12 @@ RankActions by_job(const ComponentFacts &f)
 void give_back_devices(const ComponentFacts &f, RankActions &out)
 {
 	for (const RankFacts &r : f.ranks) {
-		if (r.stale_claim && !r.busy.claim && r.may_retry)
+		if (!r.stale_claim || r.busy.claim || !r.may_retry)
+			continue;
+		if (r.is_unbound_now)
 			out.push_back({r.uid, WriteClaim{{}, *r.stale_claim}});
+		else if (!r.busy.look)
+			out.push_back({r.uid, LookUp{r.pod->name_space, r.pod->name}});
 	}
 }
 

@@ -244,7 +244,8 @@ std::vector<World::PodAction> World::take_actions(Now now)
 	look_for_unseen(now, out);
 	if (!state_.is_known()) {
 		report_unlinked(now, out);
-		if (!state_.sync.has_link() && state_.sync.is_listed(Sync::List::pods))
+		const bool waits = !state_.sync.has_link() || stands_aside(state_.lease);
+		if (waits && state_.sync.is_listed(Sync::List::pods))
 			forget_on_standby(now);
 		/* everything is marked again when the snapshot is merged */
 		return out;

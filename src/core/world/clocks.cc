@@ -31,6 +31,8 @@ const char *clock_text(Clock clock)
 		return "no connection to slurmctld";
 	case Clock::claims:
 		return "volume claims are not bound";
+	case Clock::devices:
+		return "devices are not allocated";
 	case Clock::starting:
 		return "bound, and no container has started";
 	}

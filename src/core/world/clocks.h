@@ -37,9 +37,10 @@ enum class Clock : std::uint8_t {
 	/* ---- of a pod ---- */
 	placeless, /* other pods of its component are bound, and its own node cannot take it */
 	claims,    /* it has an allocation, but a volume claim is not bound */
+	devices,   /* it has an allocation, but no devices for its resource claims */
 	starting,  /* it is bound, its node is Ready, but no container has started */
 };
-inline constexpr std::size_t k_clocks = 12;
+inline constexpr std::size_t k_clocks = 13;
 
 /* Text for users: "no room on its node". */
 const char *clock_text(Clock clock);

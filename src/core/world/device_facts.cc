@@ -18,6 +18,10 @@ namespace
 /* For how long a node is left out whose devices could not be used. Its slices or its record in
  * Slurm may be in order again then. */
 constexpr std::int64_t k_unfit_us = 300'000'000;
+/* How long a binding of an earlier agent may be under way. */
+constexpr std::int64_t k_late_us = 10'000'000;
+/* How long an answer of the API server that a pod is not bound may be used. */
+constexpr std::int64_t k_believed_us = 1'000'000;
 
 ClaimStep claim_step(const DeviceStep &step)
 {
@@ -63,8 +67,9 @@ void FactsReader::hold_for_devices(const PodUid &uid, const Pod &pod, PodSide si
 
 /* For a pod whose job has nodes. The answer to a submission does not name the devices. */
 void FactsReader::check_devices(
-	const PodUid &uid, const Pod &pod, const SlurmJob &job, PlaceFacts &n) const
+	const PodUid &uid, const Pod &pod, const SlurmJob &job, RankFacts &rank) const
 {
+	PlaceFacts &n = rank.node;
 	if (pod.resource_claims.empty() || !n.is_usable || !n.has_room || !n.forbidden.empty() ||
 		n.claim_step || !n.claim_wait.empty())
 		return;
@@ -77,6 +82,10 @@ void FactsReader::check_devices(
 	const SlurmNode *record = state_.slurm_node(slot.node);
 	const auto deals = deal(
 		*claims, slot, record ? record->extra.value_or("") : "", device_sources(state_));
+	if (!deals && deals.error().code == Errc::again) {
+		n.device_wait = deals.error().what;
+		return wait_for_devices(uid, n);
+	}
 	if (!deals) {
 		n.forbidden = cannot_be_used(deals.error().what);
 		found_.unfit_node =
@@ -84,32 +93,44 @@ void FactsReader::check_devices(
 		return;
 	}
 	for (const ClaimDeal &one : *deals) {
+		if (is_in_use(one, n))
+			break;
 		if (is_done(one, uid.text))
 			continue;
-		take_step(uid, pod, one, n);
-		return wait_for_devices(uid, n);
+		take_step(uid, pod, one, rank);
+		break;
 	}
 	wait_for_devices(uid, n);
 }
 
-/* The next write for one claim, or what it waits for. */
-void FactsReader::take_step(
-	const PodUid &uid, const Pod &pod, const ClaimDeal &one, PlaceFacts &n) const
+/* Another claim has one of the devices: its pod may still use it. */
+bool FactsReader::is_in_use(const ClaimDeal &one, PlaceFacts &n) const
 {
 	for (const ChosenDevice &chosen : one.devices) {
 		const ResourceClaim *holder =
 			state_.resource_claims.holder_of(chosen.result.device, one.claim->id);
-		if (holder) {
-			n.device_wait = device_in_use(chosen.result.device.name,
-				holder->id.name_space + "/" + holder->id.name);
-			return;
-		}
+		if (!holder)
+			continue;
+		n.device_wait = device_in_use(
+			chosen.result.device.name, holder->id.name_space + "/" + holder->id.name);
+		return true;
 	}
+	return false;
+}
+
+/* The next write for one claim, or what it waits for. */
+void FactsReader::take_step(
+	const PodUid &uid, const Pod &pod, const ClaimDeal &one, RankFacts &rank) const
+{
+	PlaceFacts &n = rank.node;
 	const auto step = next_step(one, n.name, pod.name, uid.text);
 	const PodEntry &entry = state_.pods.at(uid);
-	if (step && entry.submitted_step != claim_step(*step))
+	const bool is_new = step && entry.submitted_step != claim_step(*step);
+	if (is_new && std::holds_alternative<ReleaseDevices>(*step))
+		rank.stale_claim = claim_step(*step); /* if the pod is surely not bound */
+	else if (is_new)
 		n.claim_step = claim_step(*step);
-	else if (!entry.busy.claim)
+	if (!n.claim_step && !entry.busy.claim)
 		n.device_wait = resource_claim_being_written(one.claim->id.name);
 }
 
@@ -119,7 +140,7 @@ void FactsReader::wait_for_devices(const PodUid &uid, PlaceFacts &n) const
 	const bool waits = n.claim_step || !n.device_wait.empty();
 	if (waits)
 		found_.look_later(uid, now_.mono_us + k_claim_look_us);
-	if (!found_.is_over(uid, Clock::claims, waits, state_.settings.claim_wait_us))
+	if (!found_.is_over(uid, Clock::devices, waits, state_.settings.claim_wait_us))
 		return;
 	const std::string why = "has not got its devices within " +
 		std::to_string(state_.settings.claim_wait_us / 1'000'000) + " s";
@@ -127,24 +148,33 @@ void FactsReader::wait_for_devices(const PodUid &uid, PlaceFacts &n) const
 	found_.unfit_node = UnfitNode{n.name, why, now_.mono_us + k_unfit_us};
 }
 
-/* Devices that were allocated for a pod which has lost its job before it was bound are given back.
- * Until then they are not given to any other pod. */
+/* Devices that were allocated for a pod which has lost its job before it was bound are given back,
+ * whatever becomes of its other claims. Until then they are not given to any other pod. */
 void FactsReader::note_stale_claim(const PodEntry &entry, const SlurmJob *job, RankFacts &r) const
 {
-	if (entry.pod->resource_claims.empty() || r.side != PodSide::waiting ||
-		job_side(job) == JobSide::allocated || entry.busy.bind ||
-		now_.mono_us < entry.late_until_us)
+	const Pod &pod = *entry.pod;
+	if (pod.resource_claims.empty() || r.side != PodSide::waiting)
 		return;
-	const auto claims = resource_claims_of(state_, *entry.pod);
-	if (!claims)
+	/* an agent before this one may have sent a binding */
+	const std::int64_t since_us =
+		std::max(entry.late_until_us, state_.sync.synced_us() + k_late_us);
+	r.is_unbound_now = !entry.busy.bind && now_.mono_us >= since_us &&
+		entry.unbound_at_us >= since_us &&
+		now_.mono_us - entry.unbound_at_us < k_believed_us;
+	if (job_side(job) == JobSide::allocated)
 		return;
-	for (const ResourceClaim *claim : *claims) {
-		if (!claim->allocation)
+	for (const PodResourceClaim &one : pod.resource_claims) {
+		const ResourceClaim *claim =
+			state_.resource_claims.find({pod.name_space, one.claim});
+		if (!claim || !claim->allocation || is_of_others(*claim, pod.uid.text))
 			continue;
 		const ClaimStep step =
 			ReleaseDevices{claim->id, claim->uid, claim->resource_version};
-		if (entry.submitted_step != step)
+		if (entry.submitted_step == step)
+			continue;
+		if (now_.mono_us >= since_us)
 			r.stale_claim = step;
+		found_.look_later(r.uid, std::max(since_us, now_.mono_us + k_believed_us));
 		return;
 	}
 }

@@ -123,9 +123,10 @@ class FactsReader
 	void hold_for_devices(const PodUid &uid, const Pod &pod, PodSide side,
 		std::optional<Result<JobSpec>> &spec, std::optional<Condition> &waits_for) const;
 	void check_devices(
-		const PodUid &uid, const Pod &pod, const SlurmJob &job, PlaceFacts &facts) const;
+		const PodUid &uid, const Pod &pod, const SlurmJob &job, RankFacts &rank) const;
+	bool is_in_use(const ClaimDeal &one, PlaceFacts &facts) const;
 	void take_step(
-		const PodUid &uid, const Pod &pod, const ClaimDeal &one, PlaceFacts &facts) const;
+		const PodUid &uid, const Pod &pod, const ClaimDeal &one, RankFacts &rank) const;
 	void wait_for_devices(const PodUid &uid, PlaceFacts &facts) const;
 	void note_stale_claim(const PodEntry &entry, const SlurmJob *job, RankFacts &rank) const;
 	[[nodiscard]] bool is_room_late(const PodUid &key, const ComponentFacts &facts) const;

@@ -4,6 +4,8 @@
 #include "src/core/device/deal.h"
 #include "src/core/reconcile/report_parts.h"
 
+#include <algorithm>
+
 namespace slurmkube::core
 {
 
@@ -49,7 +51,9 @@ Result<std::vector<const ResourceClaim *>> resource_claims_of(const State &state
 			state.resource_claims.find({pod.name_space, one.claim});
 		if (std::string trouble = trouble_of(claim, one, pod); !trouble.empty())
 			return Error{Errc::again, std::move(trouble)};
-		out.push_back(claim);
+		/* two of the pod's names may stand for one claim */
+		if (std::ranges::find(out, claim) == out.end())
+			out.push_back(claim);
 	}
 	return out;
 }

@@ -139,7 +139,7 @@ void FactsReader::note_place(const PodUid &uid, const PodEntry &entry, Component
 	const NodeAllocation &slot = f.job->nodes.front();
 	rank.node = facts_of_place(uid, entry, uid, slot.node);
 	rank.node.cpus = slot.cpus;
-	check_devices(uid, *entry.pod, *f.job, rank.node);
+	check_devices(uid, *entry.pod, *f.job, rank);
 }
 
 /* The job that the pod asks for, if it has none; or the changes of a pending one. */

@@ -94,7 +94,8 @@ RankFacts FactsReader::facts_of_rank(const PodUid &uid, const PodEntry &entry,
 	r.is_of_before = r.side == PodSide::ended && job && entry.pod_attempt < job->marker.attempt;
 	if (r.side != PodSide::waiting || job_side(job) != JobSide::allocated)
 		/* the next allocation gets the full time */
-		(void)found_.since(uid, Clock::claims, false);
+		for (const Clock clock : {Clock::claims, Clock::devices})
+			(void)found_.since(uid, clock, false);
 	r.eviction = eviction_of(entry, job);
 	r.start_expired = state_.is_known() && is_start_expired(uid, entry, job);
 	if (job_side(job) == JobSide::ended) {

@@ -11,6 +11,8 @@ namespace
 
 /* Kinds of claims to remember: any user may make another one. */
 constexpr std::size_t k_demands_most = 256;
+/* Selectors, names and constraints of all claims of a pod. */
+constexpr std::size_t k_key_bytes_most = 64 << 10;
 
 void add(std::string &key, const std::string &part)
 {
@@ -22,6 +24,8 @@ std::string key_of(const std::vector<const ResourceClaim *> &claims)
 {
 	std::string key;
 	for (const ResourceClaim *claim : claims) {
+		if (key.size() > k_key_bytes_most)
+			return key;
 		add(key, claim->unsupported);
 		for (const DeviceRequest &request : claim->requests) {
 			add(key, "request " + request.name);
@@ -47,8 +51,10 @@ void ResourceClaims::hold(const ResourceClaim &claim)
 {
 	if (!claim.allocation)
 		return;
-	for (const DeviceResult &one : claim.allocation->results)
-		holders_[one.device].insert(claim.id);
+	for (const DeviceResult &one : claim.allocation->results) {
+		if (!one.is_for_admin)
+			holders_[one.device].insert(claim.id);
+	}
 }
 
 void ResourceClaims::release(const ResourceClaim &claim)
@@ -190,10 +196,22 @@ const std::string *ResourceClaims::refusal_of(
 		: &found->second.why;
 }
 
+/* What was too expensive once is not tried again at every change. */
+void ResourceClaims::forget_demands()
+{
+	std::erase_if(demands_, [](const auto &one) {
+		return one.second || one.second.error().code != Errc::too_large;
+	});
+}
+
 const Result<DeviceDemand> &ResourceClaims::demand_of(
 	const std::vector<const ResourceClaim *> &claims, const DeviceSources &from) const
 {
 	const std::string key = key_of(claims);
+	static const Result<DeviceDemand> too_long = Error{Errc::too_large,
+		"its resource claims have more than 64 KiB of requests and selectors"};
+	if (key.size() > k_key_bytes_most)
+		return too_long;
 	const auto known = demands_.find(key);
 	if (known != demands_.end())
 		return known->second;

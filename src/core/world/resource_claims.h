@@ -59,7 +59,7 @@ class ResourceClaims
 		const std::vector<const ResourceClaim *> &claims, const DeviceSources &from) const;
 	[[nodiscard]] const Selectors &selectors() const { return selectors_; }
 	/* Slices, classes or rules have changed. */
-	void forget_demands() { demands_.clear(); }
+	void forget_demands();
 
       private:
 	[[nodiscard]] const std::set<PodUid> &users_of(const ResourceClaimId &id) const;

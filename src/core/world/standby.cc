@@ -47,11 +47,14 @@ void World::doubt_lists(const PluginHello &hello)
 
 void World::lease_seen(LeaseState seen)
 {
-	const bool stood_aside = stands_aside(state_.lease);
 	state_.lease = std::move(seen);
 	state_.was_led_by_another |= stands_aside(state_.lease);
-	if (stood_aside && state_.has_lease() && state_.settings.needs_fresh_lists)
+	state_.has_lists_of_before |= stands_aside(state_.lease);
+	/* between standing aside and leading, nothing is decided for a moment */
+	if (state_.has_lists_of_before && state_.has_lease() && state_.settings.needs_fresh_lists)
 		state_.sync.doubt_lists();
+	if (state_.has_lease())
+		state_.has_lists_of_before = false;
 }
 
 void forget_old_ends(State &state)

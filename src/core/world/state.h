@@ -92,6 +92,8 @@ struct State {
 	LeaseState lease;
 	/* since anything was decided last, another agent led by the Lease */
 	bool was_led_by_another = false;
+	/* what the watches show may be older than what that agent did */
+	bool has_lists_of_before = false;
 	std::map<std::string, KubeNode> kube_nodes;
 	std::map<std::string, SlurmNode> slurm_nodes;
 	/* Nodes of Kubernetes that Slurm gave to pods, although it shows no record of them, for

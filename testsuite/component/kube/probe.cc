@@ -311,7 +311,7 @@ class Probe
 
 	void check(std::int64_t id, json_object *)
 	{
-		self_check(client_, false, [id](const Result<std::vector<Right>> &result) {
+		self_check(client_, {}, [id](const Result<std::vector<Right>> &result) {
 			Json line = answer(id, result);
 			Json rights = codec::new_object();
 			for (const Right &right : result ? *result : std::vector<Right>())
