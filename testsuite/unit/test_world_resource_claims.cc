@@ -224,8 +224,8 @@ void a_device_that_is_gone()
 	CHECK_EQUAL(s.act(), "submit:a-n1=gpu:1");
 }
 
-/* Between the write and the binding the job ends: another job has other devices. A pod that is bound
- * after all must keep its devices, so the API server is asked first. */
+/* Between the write and the binding the job ends: another job has other devices. A pod that is
+ * bound after all must keep its devices, so the API server is asked first. */
 void an_allocation_without_a_job_is_released()
 {
 	Stage s;
