@@ -73,7 +73,7 @@ void what_cannot_be_dealt()
 	const std::vector<ResourceClaim> one{claim("c", {request("r")})};
 	CHECK(has(dealt(three(), one, given("", 1)), "Slurm names no indices of GRES gpu"));
 	CHECK(has(dealt(three(), one, given("7", 1)), "index 7 of GRES gpu"));
-	CHECK(has(dealt(three(), one, given("0", 1), ""), "names 0 devices"));
+	CHECK(has(dealt(three(), one, given("0", 1), ""), "not in its record in Slurm yet"));
 	CHECK(has(dealt(three(), one, given("0", 0)), "no indices"));
 	NodeAllocation none;
 	none.node = "n1";

@@ -235,7 +235,7 @@ void an_allocation_without_a_job_is_released()
 	s.world.answer(SubmitAnswered{{"a"}, Submitted{.job = {7}, .node = "", .cpus = 0}}, s.now);
 	s.tell_job("a", 7, JobState::pending);
 	s.wait(11);
-	CHECK_EQUAL(s.act(), "look:a");
+	CHECK_EQUAL(s.act(), "report:a:SlurmPending look:a");
 	s.world.answer(LookUpAnswered{{"a"}, PodLookup::unbound}, s.now);
 	CHECK_EQUAL(s.act(), "release:c");
 	CHECK_EQUAL(s.act(), "");
