@@ -113,9 +113,10 @@ static inline uint64_t kube_mix_text(uint64_t hash, const char *text)
 static inline const char *kube_extra_of(const node_record_t *node)
 {
 	const size_t most = 64 * 1024;
-	const char *extra = node->extra ? node->extra : "";
 
-	return strnlen(extra, most) < most ? extra : NULL;
+	if (!node->extra)
+		return "";
+	return strnlen(node->extra, most) < most ? node->extra : NULL;
 }
 
 #define KUBE_HASH_START 0xcbf29ce484222325ULL
