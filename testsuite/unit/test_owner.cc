@@ -295,7 +295,8 @@ void templates_say_what_their_pods_will_demand()
 		"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":
 		 {"nodeSelectorTerms":[{"matchExpressions":[
 		 {"key":"zone","operator":"Exists"}]}]}}},
-		"priorityClassName":"high","overhead":{"cpu":"1"},"resourceClaims":[{"name":"c"}],
+		"priorityClassName":"high","overhead":{"cpu":"1"},"resourceClaims":[{"name":"c",)"
+		R"("resourceClaimName":"d"}],
 		"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"data"}},)"
 		R"({"name":"e","ephemeral":{}}],
 		"containers":[{"name":"m","ports":[{"hostPort":80}],)"
@@ -319,8 +320,8 @@ void templates_say_what_their_pods_will_demand()
 	CHECK(pod.requests == owner->roles.front().each);
 	REQUIRE(pod.constraints.claims.size() == 1);
 	CHECK_EQUAL(pod.constraints.claims.front().name, "data");
-	REQUIRE(pod.unsupported_fields.size() == 1);
-	CHECK_EQUAL(pod.unsupported_fields.front(), "spec.resourceClaims");
+	REQUIRE(pod.resource_claims.size() == 1);
+	CHECK_EQUAL(pod.resource_claims.front().claim, "d");
 }
 
 void options_and_owners_are_taken()
