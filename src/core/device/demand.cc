@@ -139,14 +139,13 @@ std::string constraint_trouble(const std::string &node, const ResourceClaim &cla
 	const DeviceConstraint &constraint, const std::vector<Wanted> &all,
 	const DeviceSources &from)
 {
-	auto values = values_on(node, claim, constraint, all, from);
+	const auto values = values_on(node, claim, constraint, all, from);
 	if (!values)
 		return "a device has no attribute " + constraint.attribute +
 			", which its resource claim constrains";
-	std::ranges::sort(*values);
-	const auto repeated = std::ranges::unique(*values);
-	const std::size_t kinds = values->size() - repeated.size();
-	const bool is_met = constraint.is_distinct ? kinds == values->size() : kinds <= 1;
+	const std::set<std::string> kinds(values->begin(), values->end());
+	const bool is_met =
+		constraint.is_distinct ? kinds.size() == values->size() : kinds.size() <= 1;
 	if (is_met || count_of(claim, constraint) < 2)
 		return {};
 	return "its devices " +

@@ -168,7 +168,7 @@ def test_names(shell):
 def test_words(shell):
     for line, words in (
         ("skube -n lab wh", "why"),
-        ("skube show ", "jobs pods nodes"),
+        ("skube show ", "jobs pods nodes devices"),
         ("skube watch ", "jobs pods nodes"),
         ("skube watch pods ", "jobs pods nodes"),
         ("skube explain ", "options"),
