@@ -94,7 +94,7 @@ void take_exactly(json_object *exactly, DeviceRequest &out)
 	if (mode != "ExactCount")
 		out.unsupported = "exactly.allocationMode " + mode.substr(0, 64);
 	if (is_cut(selectors, k_selectors_most) || is_cut(tolerations, k_tolerations_most))
-		out.unsupported = "exactly with so many selectors or tolerations";
+		out.unsupported = "exactly with more selectors or tolerations than the API permits";
 	if (out.count < 1)
 		out.unsupported = "exactly.count that is not positive";
 }

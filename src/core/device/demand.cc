@@ -13,7 +13,7 @@ namespace
 /* of one claim: AllocationResultsMaxSize of the API */
 constexpr std::int64_t k_devices_most = 32;
 
-/* A request with the type that Slurm is told. */
+/* A request with the type that is asked of Slurm. */
 struct Wanted {
 	const ResourceClaim *claim;
 	const DeviceRequest *request;

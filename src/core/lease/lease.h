@@ -62,7 +62,7 @@ enum class LeaseStanding {
 	contested,     /* another controller of the same Slurm cluster does, and came first */
 };
 
-/* What World is told. */
+/* Reported to World. */
 struct LeaseState {
 	LeaseStanding standing = LeaseStanding::undecided;
 	std::string lease;               /* "slurm-kube/slurmkubed-slurm" */
