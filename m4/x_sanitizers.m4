@@ -1,5 +1,5 @@
 # X_SANITIZERS: --enable-sanitizers=address,undefined or =thread; the two families cannot be mixed. =fuzzer is address,undefined and, with clang, the
-# coverage that libFuzzer asks for: then testsuite/fuzz/fuzz_* are fuzzers instead of programs that replay kept inputs.
+# coverage that libFuzzer asks for: then "make fuzzers" links testsuite/fuzz/fuzz_*.fuzzer.
 AC_DEFUN([X_SANITIZERS], [
   AC_ARG_ENABLE([sanitizers],
     [AS_HELP_STRING([--enable-sanitizers@<:@=LIST@:>@], [instrument with address,undefined (default of LIST), thread or fuzzer])],
@@ -12,7 +12,6 @@ AC_DEFUN([X_SANITIZERS], [
     [*address*thread*|*thread*address*], [AC_MSG_ERROR([--enable-sanitizers=$enable_sanitizers: address and thread exclude each other; build twice])],
     [x_sanitizers=$enable_sanitizers])
   SANITIZER_FLAGS=${x_sanitizers:+"-fsanitize=$x_sanitizers -fno-omit-frame-pointer -fno-sanitize-recover=all"}
-  AM_CONDITIONAL([FUZZER], [test -n "$FUZZER_LDFLAGS"])
   AC_SUBST([SANITIZER_FLAGS])
   AC_SUBST([FUZZER_LDFLAGS])
   AC_SUBST([FORTIFY_CPPFLAGS])

@@ -23,7 +23,7 @@ EventSink g_events = nullptr; /* written by log_events_to only */
 EventSink g_audit = nullptr;  /* written by log_audit_to only */
 std::atomic<LogLevel> g_least = LogLevel::info;
 
-void emit(LogLevel level, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) void emit(LogLevel level, const char *format, va_list args)
 {
 	if (!g_sink || level > g_least)
 		return;

@@ -1,15 +1,12 @@
-# Targets for libFuzzer (configure --enable-sanitizers=fuzzer; testsuite/fuzz/fuzz does it). In all
-# other builds the same programs replay the kept inputs.
+# Targets for libFuzzer. These programs replay the kept inputs. In a build that was configured with
+# --enable-sanitizers=fuzzer, "make fuzzers" links each of them again as a fuzzer, beside the first
+# as fuzz_NAME.fuzzer (testsuite/fuzz/fuzz does it).
 fuzz_libs = libskube.la libkubeplugin.la libagent.la libcodec.la libcore.la libbase.la
 fuzz_cppflags = $(AM_CPPFLAGS) $(YAML_CFLAGS)
-if FUZZER
-fuzz_ldflags = $(AM_LDFLAGS) $(FUZZER_LDFLAGS)
-else
-check_LTLIBRARIES += libreplay.la
-libreplay_la_SOURCES = %D%/fuzz.h %D%/replay.cc
 fuzz_main = libreplay.la
 fuzz_ldflags = $(AM_LDFLAGS)
-endif
+check_LTLIBRARIES += libreplay.la
+libreplay_la_SOURCES = %D%/fuzz.h %D%/replay.cc
 
 fuzz_targets = \
 	testsuite/fuzz/fuzz_cel \
@@ -26,8 +23,16 @@ fuzz_targets = \
 	testsuite/fuzz/fuzz_yaml
 check_PROGRAMS += $(fuzz_targets)
 TESTS += $(fuzz_targets)
-fuzz: $(fuzz_targets)
-.PHONY: fuzz
+fuzzers:
+	@test -n "$(FUZZER_LDFLAGS)" || \
+		{ echo "make fuzzers: configure with --enable-sanitizers=fuzzer" >&2; exit 2; }
+	rm -f $(fuzz_targets)
+	$(MAKE) $(AM_MAKEFLAGS) $(fuzz_targets) fuzz_main= \
+		fuzz_ldflags='$(AM_LDFLAGS) $(FUZZER_LDFLAGS)'
+	for i in $(fuzz_targets); do mv $$i $$i.fuzzer || exit; done
+.PHONY: fuzzers
+mostlyclean-local:
+	rm -f testsuite/fuzz/fuzz_*.fuzzer
 
 testsuite_fuzz_fuzz_cel_SOURCES = %D%/fuzz.h %D%/fuzz_cel.cc
 testsuite_fuzz_fuzz_cel_CPPFLAGS = $(fuzz_cppflags)

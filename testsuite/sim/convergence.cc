@@ -190,7 +190,7 @@ void Oracle::check_memory(const core::World &leader)
 					core::state_text(job.state));
 	}
 	for (const auto &[name, node] : kube_.nodes) {
-		const auto held = kube_.uids_if([&](const PodTruth &pod) {
+		const auto held = kube_.uids_if([&name = name](const PodTruth &pod) {
 			return sim::is_live(pod) && pod.api.node_name == name;
 		});
 		if (leader.state().occupancy.pods_on(name) != held.size())

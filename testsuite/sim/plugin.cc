@@ -144,9 +144,9 @@ void Slurm::connect()
 	tail_ = stage_.now();
 	send([hello = hello(), link = link_epoch_](LinkPort &port) { port.opened(hello, link); });
 	for (const auto &[id, facts] : seen_jobs_)
-		send([facts](LinkPort &port) { port.job(facts); });
+		send([facts = facts](LinkPort &port) { port.job(facts); });
 	for (const auto &[name, facts] : seen_nodes_)
-		send([facts](LinkPort &port) { port.node(facts); });
+		send([facts = facts](LinkPort &port) { port.node(facts); });
 	send([](LinkPort &port) { port.snapshot_ended(); });
 }
 

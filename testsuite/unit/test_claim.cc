@@ -68,7 +68,7 @@ void a_volume_and_a_class_are_read()
 	REQUIRE(volume.ok());
 	CHECK_EQUAL(volume->bytes, 1); /* 1.5 bytes, rounded down */
 	CHECK(volume->is_available && !volume->deleting &&
-		volume->claim == core::ClaimId("lab", "c") && volume->claim_uid == "cu" &&
+		volume->claim == (core::ClaimId{"lab", "c"}) && volume->claim_uid == "cu" &&
 		volume->volume_mode == "Block");
 	REQUIRE(volume->node_terms.has_value() && volume->node_terms->size() == 1);
 	CHECK(volume->node_terms->front().labels ==

@@ -15,7 +15,6 @@ namespace
 {
 
 constexpr char k_driver[] = "gpu.example.com";
-constexpr std::int64_t k_minute = 60 * k_second;
 
 DeviceRule rule(const std::string &gres = "gpu", const std::string &driver = k_driver)
 {

@@ -141,7 +141,9 @@ Result<Grouping> gang_of(const Pod &pod, const std::vector<std::string> &schedul
 /* gcc 12 with sanitizers and gcc 14 with -O2 wrongly warn that the storage of the variant's other
  * members is uninitialised */
 #pragma GCC diagnostic push
+#ifndef __clang__
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 
 Result<Grouping> alone(Options inherited)
 {
