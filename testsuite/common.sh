@@ -20,12 +20,14 @@ BUILD_PACKAGES="g++ make autoconf automake libtool pkgconf libcurl4-openssl-dev 
 	libcunit1-dev scdoc"
 # Packages that speed up repeated builds.
 SPEED_PACKAGES="ccache"
+# What compiles for ASan, UBSan and libFuzzer.
+CLANG_PACKAGES="clang libclang-rt-14-dev"
 # The tools of testsuite/lint/format.py. Only Debian 12's versions of the formatters are accepted.
 LINT_PACKAGES="clang-format black flake8 shellcheck"
 # Shells that testsuite/component/skube/test_completion.py runs besides bash.
 SHELL_PACKAGES="zsh fish"
 SLURM_PACKAGES="slurmctld slurmd slurmdbd slurm-client libslurm-dev slurm-wlm-basic-plugins munge"
-export BUILD_PACKAGES LINT_PACKAGES SHELL_PACKAGES SLURM_PACKAGES SPEED_PACKAGES
+export BUILD_PACKAGES CLANG_PACKAGES LINT_PACKAGES SHELL_PACKAGES SLURM_PACKAGES SPEED_PACKAGES
 
 say() {
 	local s=$(($(date +%s) - STARTED))
