@@ -6,14 +6,10 @@
 # the next program finds them. For another release than this machine's they are built in a chroot.
 # shellcheck disable=SC2034,SC2154 # for the scripts that source this file, and from chroot.sh
 
+# shellcheck source-path=SCRIPTDIR source=compiled.sh
+. "$TESTSUITE/packages/compiled.sh"
 out=${PACKAGES:-${1:-$work}/packages}
 [ "$suite" = "$host_suite" ] || out=${PACKAGES:-${1:-$work}/packages-$suite}
-
-with_ccache() {
-	mkdir -p "$CACHE/ccache"
-	env DEB_BUILD_OPTIONS="nocheck noopt" CC="ccache gcc" CXX="ccache g++" \
-		CCACHE_DIR="$CACHE/ccache" CCACHE_NOHASHDIR=1 "$@"
-}
 
 # A copy of the chroot in which testsuite/slurm/build compiles, because packages are added to it.
 make_build_root() {

@@ -6,7 +6,7 @@ import signal
 import subprocess
 from pathlib import Path
 
-from .waiting import LIMIT, wait_for
+from .waiting import LIMIT, Timeout, wait_for
 
 TESTSUITE = Path(__file__).resolve().parents[2]
 SOURCE = TESTSUITE.parent
@@ -124,9 +124,20 @@ class Process:
         self.signal(signal.SIGTERM)
         try:
             wait_for(self._gone, f"the end of {self.name}", timeout, 0.01)
-        except AssertionError:
+        except Timeout as e:
+            left = f"{e}; {self.threads()}; {tail(self.log, 8)}"
             self.kill9()
-            raise
+            raise Timeout(left) from e
+
+    def threads(self):
+        """The threads that are left, and what each waits for."""
+        found = []
+        for task in sorted(Path(f"/proc/{self.pid}/task").glob("*")):
+            try:
+                found += [" ".join((task / f).read_text().strip() for f in ("comm", "wchan"))]
+            except OSError:
+                continue  # it has ended
+        return f"its threads: {', '.join(found)}"
 
 
 def tail(path, lines):
