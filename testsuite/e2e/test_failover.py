@@ -129,6 +129,14 @@ def test_every_agent_finds_the_active_controller(bed):
     bed.wait_leader("kube-b")
 
 
+def _restart_backup(bed):
+    """As admin.md advises for 22.05, where a slurmctld that takes over again may hang when it is
+    stopped.
+    """
+    bed.slurm_b.slurmctld.stop()
+    bed.slurm_b.slurmctld.start()
+
+
 def test_primary_comes_back(bed):
     """The primary takes control again; the agent beside the backup loses its plugin and stops
     acting.
@@ -140,6 +148,8 @@ def test_primary_comes_back(bed):
     bed.steady_goes_on()
     place(bed, "third")
     equal(said(bed.agent_b), before, "actions of the second agent")
+    if bed.slurm.version.startswith("22.05"):
+        _restart_backup(bed)
 
 
 def test_scontrol_takeover(bed):
