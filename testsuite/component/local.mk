@@ -80,8 +80,8 @@ check_PROGRAMS += testsuite/component/host/host
 else
 EXTRA_PROGRAMS += testsuite/component/host/host
 endif
-# The files of base and codec that it needs are compiled for it, so that ThreadSanitizer's build needs
-# no other library.
+# The files of base and codec that it needs are compiled for it, so that ThreadSanitizer's build
+# needs no other library.
 testsuite_component_host_host_SOURCES = \
 	src/base/text.cc \
 	src/codec/fields.cc \
