@@ -308,6 +308,7 @@ KindRow resource_claims_row()
 		.list_text = "resource claim list complete",
 		.check_name = nullptr,
 		.wanted = Wanted::for_resource_claims,
+		.is_listed_again = true,
 		.options =
 			[](const Config &) {
 				return all_of("/apis/resource.k8s.io/v1/resourceclaims");

@@ -29,6 +29,16 @@ struct Stage {
 		world.observe(PodsListed{{}}, now);
 		world.observe(ForeignListed{{}});
 		world.observe(LinkOpened{{}});
+		end_snapshot();
+		world.observe(SlicesListed{{"uid-slice-n1", "uid-slice-n2"}}, now);
+		world.observe(DeviceClassSeen{{"gpu", "uid-gpu",
+				      {"device.driver == 'gpu.example.com'"}, {}, ""}},
+			now);
+		world.observe(DeviceClassesListed{{"uid-gpu"}}, now);
+	}
+
+	void end_snapshot()
+	{
 		for (const char *name : {"n1", "n2"}) {
 			SlurmNode node = slurm_node(name, 4);
 			node.gres = "gpu:2";
@@ -36,11 +46,6 @@ struct Stage {
 			world.observe(SlurmNodeSeen{node});
 		}
 		world.observe(SnapshotEnded{}, now);
-		world.observe(SlicesListed{{"uid-slice-n1", "uid-slice-n2"}}, now);
-		world.observe(DeviceClassSeen{{"gpu", "uid-gpu",
-				      {"device.driver == 'gpu.example.com'"}, {}, ""}},
-			now);
-		world.observe(DeviceClassesListed{{"uid-gpu"}}, now);
 	}
 
 	static Settings settings()
@@ -334,6 +339,34 @@ void a_claim_of_another_pod_is_left_alone()
 	CHECK_EQUAL(s.text, "resource claim c was made for another pod");
 }
 
+/* The watch may lag behind: the agent before this one has just allocated gpu-0 for claim d. */
+void claims_are_listed_again_at_a_takeover()
+{
+	Settings settings = Stage::settings();
+	settings.needs_fresh_lists = true;
+	Stage s;
+	s.world.observe(SettingsSet{settings}, s.now);
+	s.tell(protected_claim("c"));
+	s.start("a", "c", 7, "", "");
+	PluginHello next;
+	next.pid = 2;
+	s.world.observe(LinkLost{});
+	s.world.observe(LinkOpened{next});
+	CHECK(s.world.take_list_request());
+	s.tell_job("a", 7, JobState::running, "n1", "0");
+	s.end_snapshot();
+	s.world.observe(PodsListed{{"a"}}, s.now);
+	s.world.observe(NodesListed{{"uid-n1", "uid-n2"}});
+	s.world.observe(ForeignListed{{}});
+	s.wait(2);
+	CHECK_EQUAL(s.act(), "report:a:SlurmWaitsForDevice");
+	CHECK(has(s.text, "have not been read yet"));
+	s.tell(allocated_claim("d", "b", "gpu-0"));
+	s.wait(2);
+	CHECK_EQUAL(s.act(), "report:a:SlurmWaitsForDevice");
+	CHECK(has(s.text, "claim d"));
+}
+
 } // namespace
 
 int main()
@@ -349,5 +382,6 @@ int main()
 			TEST(admin_access_takes_no_device),
 			TEST(devices_of_a_new_record_are_waited_for),
 			TEST(the_wait_for_devices_ends),
-			TEST(a_claim_of_another_pod_is_left_alone)});
+			TEST(a_claim_of_another_pod_is_left_alone),
+			TEST(claims_are_listed_again_at_a_takeover)});
 }

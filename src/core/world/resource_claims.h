@@ -28,6 +28,8 @@ class ResourceClaims
 	std::set<PodUid> seen(ResourceClaim claim);
 	std::set<PodUid> gone(const ResourceClaimId &id);
 	std::set<PodUid> listed(const std::set<std::string> &live_uids);
+	/* The watch may lag behind: no claim is read before they have been listed again. */
+	void doubt() { is_listed_ = false; }
 	/* why: text for users; empty: claims can be read. */
 	void set_unreadable(std::string why) { unreadable_ = std::move(why); }
 

@@ -24,7 +24,8 @@ struct Settings {
 	std::int64_t start_limit_us = 0; /* 0: no limit (limits.start_seconds) */
 	/* Maximum grace period of a pod whose job has ended; 0: as long as the pod says. */
 	std::int64_t grace_most_seconds = 3600;
-	/* After a takeover, nothing is done before pods and nodes have been listed again. */
+	/* After a takeover, nothing is done before pods and nodes have been listed again, and
+	 * nothing with devices before their claims have. */
 	bool needs_fresh_lists = false;
 	/* nothing is done before the uid of the cluster is known */
 	bool needs_cluster = false;

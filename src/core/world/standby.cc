@@ -27,6 +27,13 @@ constexpr std::int64_t k_look_us = 1'000'000;
 constexpr std::int64_t k_away_us = 2'000'000;
 constexpr std::int64_t k_ends_kept_us = 3'600'000'000;
 
+/* A device whose claim has just been written would look free. */
+void doubt(State &state)
+{
+	state.sync.doubt_lists();
+	state.resource_claims.doubt();
+}
+
 /* The pod's end says nothing that the API server could not tell. */
 bool is_without_end(const PodEntry &entry)
 {
@@ -42,7 +49,7 @@ void World::doubt_lists(const PluginHello &hello)
 	if (!state_.settings.needs_fresh_lists ||
 		(hello.has_same_state(state_.sync.plugin()) && !was_away))
 		return;
-	state_.sync.doubt_lists();
+	doubt(state_);
 }
 
 void World::lease_seen(LeaseState seen)
@@ -52,7 +59,7 @@ void World::lease_seen(LeaseState seen)
 	state_.has_lists_of_before |= stands_aside(state_.lease);
 	/* between standing aside and leading, nothing is decided for a moment */
 	if (state_.has_lists_of_before && state_.has_lease() && state_.settings.needs_fresh_lists)
-		state_.sync.doubt_lists();
+		doubt(state_);
 	if (state_.has_lease())
 		state_.has_lists_of_before = false;
 }
