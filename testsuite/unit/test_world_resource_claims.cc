@@ -381,7 +381,6 @@ int main()
 			TEST(the_other_claims_are_released_too), TEST(a_claim_that_is_named_twice),
 			TEST(admin_access_takes_no_device),
 			TEST(devices_of_a_new_record_are_waited_for),
-			TEST(the_wait_for_devices_ends),
-			TEST(a_claim_of_another_pod_is_left_alone),
+			TEST(the_wait_for_devices_ends), TEST(a_claim_of_another_pod_is_left_alone),
 			TEST(claims_are_listed_again_at_a_takeover)});
 }
