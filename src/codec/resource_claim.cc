@@ -4,6 +4,7 @@
 #include "src/codec/pod.h"
 
 #include <algorithm>
+#include <cstring>
 #include <string_view>
 
 namespace slurmkube::codec
@@ -19,7 +20,7 @@ using core::ResourceClaim;
 /* the limits of the API (k8s.io/api/resource/v1, types.go) */
 constexpr std::size_t k_requests_most = 32, k_selectors_most = 32, k_constraints_most = 32,
 		      k_configs_most = 32, k_tolerations_most = 16, k_results_most = 32,
-		      k_reserved_most = 256;
+		      k_reserved_most = 256, k_alternatives_most = 8;
 constexpr std::size_t k_finalizers_most = 64;
 
 /* Whether the list has more items than the API permits: then a part of it is not read. */
@@ -70,6 +71,7 @@ std::string unread_member(json_object *object, std::initializer_list<std::string
 	return {};
 }
 
+/* An ExactDeviceRequest, or a DeviceSubRequest, which has the same members and a name. */
 void take_exactly(json_object *exactly, DeviceRequest &out)
 {
 	out.device_class = get_string(exactly, "deviceClassName");
@@ -88,7 +90,7 @@ void take_exactly(json_object *exactly, DeviceRequest &out)
 		out.tolerations_text = to_text(tolerations);
 	const std::string mode = get_string(exactly, "allocationMode", "ExactCount");
 	const std::string unread = unread_member(exactly,
-		{"deviceClassName", "selectors", "allocationMode", "count", "tolerations"});
+		{"name", "deviceClassName", "selectors", "allocationMode", "count", "tolerations"});
 	if (!unread.empty())
 		out.unsupported = "exactly." + unread;
 	if (mode != "ExactCount")
@@ -99,15 +101,38 @@ void take_exactly(json_object *exactly, DeviceRequest &out)
 		out.unsupported = "exactly.count that is not positive";
 }
 
+/* An alternative that cannot be honoured is left out, because the others may do. */
+void take_alternatives(json_object *list, DeviceRequest &out)
+{
+	std::string unsupported = "(no firstAvailable)";
+	for_each(list, k_alternatives_most, [&](json_object *one) {
+		DeviceRequest alternative;
+		alternative.name = out.name + "/" + get_string(one, "name");
+		take_exactly(one, alternative);
+		if (alternative.unsupported.empty())
+			out.alternatives.push_back(std::move(alternative));
+		else
+			unsupported = "firstAvailable" +
+				alternative.unsupported.substr(std::strlen("exactly"));
+	});
+	if (out.alternatives.empty())
+		out.unsupported = unsupported;
+	if (is_cut(list, k_alternatives_most))
+		out.unsupported = "firstAvailable of this length";
+}
+
 DeviceRequest request_of(json_object *object)
 {
 	DeviceRequest out;
 	out.name = get_string(object, "name");
 	json_object *exactly = get(object, "exactly");
+	json_object *alternatives = get(object, "firstAvailable");
 	if (json_object_is_type(exactly, json_type_object))
 		take_exactly(exactly, out);
+	else if (alternatives)
+		take_alternatives(alternatives, out);
 	else
-		out.unsupported = get(object, "firstAvailable") ? "firstAvailable" : "(no exactly)";
+		out.unsupported = "(no exactly)";
 	return out;
 }
 

@@ -46,6 +46,8 @@ libcore_la_SOURCES = \
 	%D%/cel/value.h \
 	%D%/device/frozen_list.cc \
 	%D%/device/inventory.cc \
+	%D%/device/alternatives.cc \
+	%D%/device/alternatives.h \
 	%D%/device/deal.cc \
 	%D%/device/deal.h \
 	%D%/device/demand.cc \

@@ -166,6 +166,37 @@ def test_selector_that_only_one_device_meets(bed):
     bed.kube.delete("Pod", "chosen")
 
 
+def _alternatives(*counts):
+    """Of a request: as many devices as the first number that a node has."""
+    return [{"name": f"by-{n}", "deviceClassName": DRIVER, "count": n} for n in counts]
+
+
+def test_first_available_alternative(bed):
+    """No node has eight devices, so the job asks for two; the claim and its environment name the
+    alternative. If no alternative can be served, the pod says what the first one lacks.
+    """
+    wanted = claim("either")
+    wanted["spec"]["devices"]["requests"] = [
+        {"name": "gpu", "firstAvailable": _alternatives(8, 2, 1)}
+    ]
+    bed.kube.create(wanted)
+    made = _pod(bed, "either", UNTIL.format("either-ends"), resourceClaimName="either")
+    bed.kube.wait_phase("either", "Running", timeout=SLOW)
+    given = _indices(bed, made)
+    equal(len(given), 2)
+    results = bed.kube.get("ResourceClaim", "either")["status"]["allocation"]["devices"]["results"]
+    equal([(r["request"], r["device"]) for r in results], [("gpu/by-2", name) for name in given])
+    (bed.dir / "either-ends").touch()
+    equal(_devices_of(bed, "either"), given)
+    wait_deallocated(bed, "either")
+    wanted["metadata"]["name"] = "neither"
+    wanted["spec"]["devices"]["requests"][0]["firstAvailable"] = _alternatives(8, 6)
+    bed.kube.create(wanted)
+    _pod(bed, "neither", resourceClaimName="neither")
+    wait_reason(bed, "neither", "SlurmNoNode", "has 4 of the 8 devices")
+    bed.kube.delete("Pod", "neither")
+
+
 def test_agent_dies_between_writes(bed):
     """Killed while claims are written, the agent goes on where it was: every pod runs with the
     devices of its job, and no device is in two pods.

@@ -78,6 +78,16 @@ struct Devices {
 	}
 };
 
+/* firstAvailable: their names must have the form NAME/ALTERNATIVE. */
+inline core::DeviceRequest first_of(
+	const std::string &name, std::vector<core::DeviceRequest> alternatives)
+{
+	core::DeviceRequest out;
+	out.name = name;
+	out.alternatives = std::move(alternatives);
+	return out;
+}
+
 inline core::DeviceRequest request(
 	const std::string &name, std::int64_t count = 1, const std::string &selected = {})
 {

@@ -126,6 +126,31 @@ void steps_in_the_order_of_kube_scheduler()
 	CHECK_EQUAL(step_of(one), "none");
 }
 
+/* What Slurm gave says which alternative was asked for. */
+void alternatives()
+{
+	const DeviceRequest r =
+		first_of("r", {request("r/b", 1, of_model("b")), request("r/two", 2)});
+	CHECK_EQUAL(dealt(three(), {claim("c", {r})}, given("2", 1)), "c: r/b=gpu-2");
+	CHECK_EQUAL(
+		dealt(three(), {claim("c", {r})}, given("0-1", 2)), "c: r/two=gpu-0 r/two=gpu-1");
+	CHECK(has(dealt(three(), {claim("c", {r})}, given("0", 1)), "request r/b: of the devices"));
+	ResourceClaim one = claim("c", {r});
+	one.constraints = {{{"r"}, std::string(k_driver) + "/model", false}};
+	CHECK(has(dealt(three(), {one}, given("0,2", 2)), "c: r/b=gpu-2"));
+	one.configs = {{{"r/b"}, "{}"}, {{"r"}, "{}"}, {{"r/two"}, "{}"}, {{}, "{}"}};
+	Devices devices = three();
+	devices.classes["gpu"].configs = {"{}"};
+	const auto deals = deal({&one}, given("0-1", 2), k_extra, devices.sources());
+	CHECK(deals.ok());
+	const auto &configs = deals->front().configs;
+	CHECK_EQUAL(configs.size(), std::size_t{4});
+	CHECK(configs[0] == (ChosenConfig{true, {"r/two"}, "{}"}));
+	CHECK(configs[1] == (ChosenConfig{false, {"r"}, "{}"}));
+	CHECK(configs[2] == (ChosenConfig{false, {"r/two"}, "{}"}));
+	CHECK(deals->front().claim == &one);
+}
+
 /* As kube-scheduler does, each class's configuration comes once, then that of the claim. */
 void configuration_is_copied()
 {
@@ -148,5 +173,6 @@ int main()
 	return check::run_tests("device_deal",
 		{TEST(devices_by_index), TEST(every_request_gets_one), TEST(what_cannot_be_dealt),
 			TEST(a_device_that_changed_after_the_choice),
-			TEST(steps_in_the_order_of_kube_scheduler), TEST(configuration_is_copied)});
+			TEST(steps_in_the_order_of_kube_scheduler), TEST(configuration_is_copied),
+			TEST(alternatives)});
 }

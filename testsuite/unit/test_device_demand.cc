@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What resource claims mean for a job: the GRES to ask for, and the nodes that Slurm may choose. */
+#include "src/core/device/alternatives.h"
 #include "testsuite/unit/device_facts.h"
 
 using namespace slurmkube;
@@ -55,8 +56,12 @@ void a_type_is_named_where_a_node_has_both()
 
 void requests_are_added_up()
 {
+	Devices devices;
+	devices.add("n1",
+		{device("gpu-0", "a"), device("gpu-1", "a"), device("gpu-2", "a"),
+			device("gpu-3", "a")});
 	const ResourceClaim one = claim("c", {request("r", 2), request("s")});
-	CHECK_EQUAL(demand(two_types(), {one, claim("d", {request("t")})}), "gpu:4 | n1 n2");
+	CHECK_EQUAL(demand(devices, {one, claim("d", {request("t")})}), "gpu:4 | n1");
 }
 
 /* Slurm refuses "gpu:1,gpu:a:1". */
@@ -157,6 +162,52 @@ void constraints()
 	CHECK_EQUAL(demand(devices, {missing}), "gpu:2 | n1 n2");
 }
 
+void a_node_with_too_few()
+{
+	Devices devices = two_types();
+	devices.add("n3", {device("gpu-0", "a"), device("gpu-1", "a"), device("gpu-2", "a")});
+	CHECK_EQUAL(demand(devices, {claim("c", {request("r", 2), request("s")})}),
+		"gpu:3 | n3 | n1: has 2 of the 3 devices that its resource claims ask for"
+		" | n2: has 2 of the 3 devices that its resource claims ask for");
+}
+
+/* firstAvailable: the first alternative that a node could serve */
+void alternatives()
+{
+	const DeviceRequest one = request("r/one", 1, of_model("b")),
+			    two = request("r/two", 2, of_model("a")), many = request("r/many", 3),
+			    none = request("r/none", 1, of_model("z"));
+	const auto asked = [](std::vector<DeviceRequest> of_r, std::vector<DeviceRequest> of_s) {
+		std::vector<DeviceRequest> all{first_of("r", std::move(of_r))};
+		if (!of_s.empty())
+			all.push_back(first_of("s", std::move(of_s)));
+		return demand(two_types(), {claim("c", std::move(all))}).substr(0, 10);
+	};
+	CHECK_EQUAL(asked({two, one}, {}), "gpu:2 | n1");
+	CHECK_EQUAL(asked({one, two}, {}), "gpu:1 | n2");
+	CHECK_EQUAL(asked({many, none, two}, {}), "gpu:2 | n1");
+	/* no node has a device of each model, so only one way is left */
+	CHECK_EQUAL(asked({one}, {two, one}), "gpu:2 | n2");
+	/* none can be served: the first one is told */
+	CHECK(has(demand(two_types(), {claim("c", {first_of("r", {none, many})})}), "r/none"));
+	CHECK(has(demand(two_types(), {claim("c", {first_of("r", {many, none})})}), "gpu:3"));
+}
+
+/* A claim with more than 64 ways is not looked at to the end. */
+void too_many_alternatives()
+{
+	std::vector<DeviceRequest> requests;
+	for (int i = 0; i < 7; i++)
+		requests.push_back(
+			first_of("r", {request("r/a", 1, of_model("a")), request("r/b")}));
+	const std::vector<ResourceClaim> claims{claim("c", std::move(requests))};
+	Alternatives ways({&claims.front()});
+	int seen = 1;
+	while (ways.next())
+		seen++;
+	CHECK_EQUAL(seen, 64);
+}
+
 void an_incomplete_pool()
 {
 	Devices devices = two_types();
@@ -177,5 +228,6 @@ int main()
 			TEST(no_request_for_any_type_beside_one_for_a_type),
 			TEST(some_devices_of_a_type), TEST(what_cannot_be_served), TEST(limits),
 			TEST(a_selector_that_fails), TEST(devices_of_two_rules), TEST(constraints),
+			TEST(a_node_with_too_few), TEST(alternatives), TEST(too_many_alternatives),
 			TEST(an_incomplete_pool)});
 }

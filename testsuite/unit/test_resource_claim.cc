@@ -75,8 +75,12 @@ void what_slurm_cannot_honour_is_noted()
 		{R"({"requests":[{"name":"r","exactly":{"deviceClassName":"g",
 			"allocationMode":"All"}}]})",
 			"spec.devices.requests[r].exactly.allocationMode All"},
-		{R"({"requests":[{"name":"r","firstAvailable":[{"name":"s"}]}]})",
-			"spec.devices.requests[r].firstAvailable"},
+		{R"({"requests":[{"name":"r","firstAvailable":[{"name":"s","deviceClassName":"g",
+			"allocationMode":"All"}]}]})",
+			"spec.devices.requests[r].firstAvailable.allocationMode All"},
+		{R"({"requests":[{"name":"r","firstAvailable":[]}]})",
+			"spec.devices.requests[r].(no firstAvailable)"},
+		{R"({"requests":[{"name":"r"}]})", "spec.devices.requests[r].(no exactly)"},
 		{R"({"requests":[{"name":"r","exactly":{"deviceClassName":"g","count":0}}]})",
 			"spec.devices.requests[r].exactly.count that is not positive"},
 		{R"({"requests":[],"constraints":[{"requests":["r"]}]})",
@@ -89,6 +93,24 @@ void what_slurm_cannot_honour_is_noted()
 		many += std::string(i > 0 ? "," : "") +
 			R"({"name":"r","exactly":{"deviceClassName":"g"}})";
 	CHECK_EQUAL(read(claim_text(many + "]}"))->unsupported, "spec.devices of this length");
+}
+
+void alternatives_are_read_in_order()
+{
+	const auto claim = read(claim_text(R"({"requests":[{"name":"r","firstAvailable":[
+		{"name":"big","deviceClassName":"g","count":2,"capacity":{"requests":{"m":"1"}}},
+		{"name":"two","deviceClassName":"g","count":2,"tolerations":[{"key":"k"}]},
+		{"name":"one","deviceClassName":"h","selectors":[{"cel":{"expression":"x"}}]}]}]})"));
+	CHECK_EQUAL(claim->unsupported, "");
+	const std::vector<DeviceRequest> &read = claim->requests.front().alternatives;
+	CHECK_EQUAL(claim->requests.front().name, "r");
+	CHECK_EQUAL(read.size(), std::size_t{2}); /* of the first one a part cannot be honoured */
+	CHECK_EQUAL(read[0].name, "r/two");
+	CHECK_EQUAL(read[0].count, 2);
+	CHECK_EQUAL(read[0].tolerations.size(), std::size_t{1});
+	CHECK_EQUAL(read[1].name, "r/one");
+	CHECK_EQUAL(read[1].device_class, "h");
+	CHECK(read[1].selectors == std::vector<std::string>{"x"});
 }
 
 void what_is_no_claim()
@@ -134,6 +156,7 @@ void writes()
 int main()
 {
 	return check::run_tests("resource_claim",
-		{TEST(a_claim_is_read), TEST(what_slurm_cannot_honour_is_noted),
-			TEST(what_is_no_claim), TEST(writes)});
+		{TEST(a_claim_is_read), TEST(alternatives_are_read_in_order),
+			TEST(what_slurm_cannot_honour_is_noted), TEST(what_is_no_claim),
+			TEST(writes)});
 }

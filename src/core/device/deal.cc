@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/device/deal.h"
 
+#include "src/core/device/alternatives.h"
 #include "src/core/device/given.h"
 
 #include <algorithm>
@@ -194,6 +195,27 @@ bool is_reserved_for(const ResourceClaim &claim, const std::string &pod_uid)
 	return std::ranges::find(claim.reserved_for, pod_uid) != claim.reserved_for.end();
 }
 
+/* For claims without alternatives. */
+Result<std::vector<ClaimDeal>> deal_in_one_way(const std::vector<const ResourceClaim *> &claims,
+	const std::vector<DeviceId> &given, const DeviceSources &from)
+{
+	const auto slots = slots_of(claims, given, from);
+	if (!slots)
+		return slots.error();
+	Matching matching(*slots, given.size());
+	if (const auto open = matching.make())
+		return nothing_left(claims, (*slots)[*open], given);
+	std::vector<ClaimDeal> out;
+	for (const ResourceClaim *claim : claims)
+		out.push_back({claim, {}, configs_of(*claim, from)});
+	deal_out(*slots, matching, given, out);
+	for (const ClaimDeal &one : out) {
+		if (const Status met = check_constraints(one, from); !met)
+			return met.error();
+	}
+	return out;
+}
+
 } // namespace
 
 Result<std::vector<ClaimDeal>> deal(const std::vector<const ResourceClaim *> &claims,
@@ -202,20 +224,15 @@ Result<std::vector<ClaimDeal>> deal(const std::vector<const ResourceClaim *> &cl
 	auto given = given_to(slot, extra, from.rules);
 	if (!given)
 		return given.error();
-	const auto slots = slots_of(claims, *given, from);
-	if (!slots)
-		return slots.error();
-	Matching matching(*slots, given->size());
-	if (const auto open = matching.make())
-		return nothing_left(claims, (*slots)[*open], *given);
-	std::vector<ClaimDeal> out;
-	for (const ResourceClaim *claim : claims)
-		out.push_back({claim, {}, configs_of(*claim, from)});
-	deal_out(*slots, matching, *given, out);
-	for (const ClaimDeal &one : out) {
-		if (const Status met = check_constraints(one, from); !met)
-			return met.error();
-	}
+	Alternatives ways(claims);
+	auto first = deal_in_one_way(ways.claims(), *given, from);
+	auto out = first;
+	while (!out && ways.next())
+		out = deal_in_one_way(ways.claims(), *given, from);
+	if (!out)
+		return first.error();
+	for (std::size_t i = 0; i < claims.size(); i++)
+		(*out)[i].claim = claims[i];
 	return out;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/device/demand.h"
 
+#include "src/core/device/alternatives.h"
+
 #include <algorithm>
 #include <optional>
 
@@ -173,11 +175,10 @@ std::string constraints_trouble(
 
 /* ---- the whole ---- */
 
-Result<std::vector<Wanted>> wanted_by(
-	const std::vector<const ResourceClaim *> &claims, const DeviceSources &from)
+Result<std::vector<Wanted>> wanted_by(const std::vector<const ResourceClaim *> &claims,
+	const DeviceSources &from, std::size_t &cost)
 {
 	std::vector<Wanted> out;
-	std::size_t cost = 0;
 	for (const ResourceClaim *claim : claims) {
 		const std::string what = "its resource claim";
 		if (!claim->unsupported.empty())
@@ -214,12 +215,42 @@ void add(const Wanted &wanted, std::vector<Gres> &out)
 		same->count += item.count;
 }
 
-} // namespace
-
-Result<DeviceDemand> demand_of(
-	const std::vector<const ResourceClaim *> &claims, const DeviceSources &from)
+/* Of a GRES with a type, or of any type: whether the node has as many devices as all requests
+ * together. */
+std::string shortage_on(const std::string &node, const std::vector<Wanted> &all, const Gres &asked)
 {
-	const auto all = wanted_by(claims, from);
+	std::size_t has = 0;
+	for (const Wanted &one : all) {
+		const auto types = one.fit.nodes.find(node);
+		if (one.fit.rule->gres != asked.name || one.type.value_or("") != asked.type ||
+			types == one.fit.nodes.end())
+			continue;
+		has = 0;
+		for (const auto &[type, count] : types->second)
+			has += !one.type || type == *one.type ? count.all : 0;
+	}
+	if (has >= asked.count)
+		return {};
+	return "has " + std::to_string(has) + " of the " + std::to_string(asked.count) +
+		" devices that its resource claims ask for";
+}
+
+std::string trouble_of(const std::string &node, const std::vector<Wanted> &all,
+	const std::vector<Gres> &gres, const DeviceSources &from)
+{
+	std::string trouble;
+	for (const Wanted &one : all)
+		trouble = trouble.empty() ? trouble_on(one, node) : trouble;
+	for (const Gres &one : gres)
+		trouble = trouble.empty() ? shortage_on(node, all, one) : trouble;
+	return trouble.empty() ? constraints_trouble(node, all, from) : trouble;
+}
+
+/* For claims without alternatives. */
+Result<DeviceDemand> demand_in_one_way(const std::vector<const ResourceClaim *> &claims,
+	const DeviceSources &from, std::size_t &cost)
+{
+	const auto all = wanted_by(claims, from, cost);
 	if (!all)
 		return all.error();
 	DeviceDemand out;
@@ -230,17 +261,31 @@ Result<DeviceDemand> demand_of(
 			nodes.insert(node);
 	}
 	for (const std::string &node : nodes) {
-		std::string trouble;
-		for (const Wanted &one : *all)
-			trouble = trouble.empty() ? trouble_on(one, node) : trouble;
-		if (trouble.empty())
-			trouble = constraints_trouble(node, *all, from);
+		std::string trouble = trouble_of(node, *all, out.gres, from);
 		if (trouble.empty())
 			out.fit.insert(node);
 		else
 			out.unfit.emplace(node, std::move(trouble));
 	}
 	return out;
+}
+
+} // namespace
+
+Result<DeviceDemand> demand_of(
+	const std::vector<const ResourceClaim *> &claims, const DeviceSources &from)
+{
+	Alternatives ways(claims);
+	std::size_t cost = 0;
+	std::optional<Result<DeviceDemand>> first;
+	do {
+		auto found = demand_in_one_way(ways.claims(), from, cost);
+		if (found && !found->fit.empty())
+			return found;
+		if (!first)
+			first = std::move(found);
+	} while (cost <= DeviceSources::k_cost_most && ways.next());
+	return *std::move(first);
 }
 
 std::string gres_text(const std::vector<Gres> &gres)

@@ -5,6 +5,9 @@
  *
  * Pure. A node where a choice could be wrong is left out: where only some devices of a type meet a
  * request, or where devices that must share an attribute differ in it.
+ *
+ * Slurm cannot be told alternatives. So the first one is asked for that a node could serve if
+ * nothing ran there.
  */
 #ifndef SLURMKUBE_CORE_DEVICE_DEMAND_H
 #define SLURMKUBE_CORE_DEVICE_DEMAND_H

@@ -4,6 +4,7 @@
 #include "src/core/model/toleration.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace slurmkube::core
 {
@@ -147,10 +148,17 @@ std::optional<std::string> attribute_of(const SliceDevice &device, const std::st
 	return value == domain->second.end() ? std::nullopt : std::optional(text_of(value->second));
 }
 
+bool names(const std::vector<std::string> &requests, const std::string &request)
+{
+	const std::string_view whole = request;
+	return std::ranges::any_of(requests, [&](const std::string &one) {
+		return one == whole || one == whole.substr(0, whole.find('/'));
+	});
+}
+
 bool concerns(const DeviceConstraint &constraint, const std::string &request)
 {
-	return constraint.requests.empty() ||
-		std::ranges::find(constraint.requests, request) != constraint.requests.end();
+	return constraint.requests.empty() || names(constraint.requests, request);
 }
 
 Result<RequestFit> fit_of(

@@ -57,6 +57,9 @@ Result<RequestFit> fit_of(
 /* The value with its kind, to be compared. name: DOMAIN/ID. nullopt: the device has none. */
 std::optional<std::string> attribute_of(const SliceDevice &device, const std::string &name);
 
+/* Whether the list names the request, or the one whose alternative it is. */
+bool names(const std::vector<std::string> &requests, const std::string &request);
+
 bool concerns(const DeviceConstraint &constraint, const std::string &request);
 
 } // namespace slurmkube::core

@@ -25,7 +25,9 @@ struct ResourceClaimId {
 	auto operator<=>(const ResourceClaimId &) const = default;
 };
 
-/* One of spec.devices.requests, of the form `exactly`. */
+/* One of spec.devices.requests: `exactly`, or `firstAvailable` with alternatives in order of
+ * preference, each of which has the name REQUEST/ALTERNATIVE. Then the members between are not
+ * used. */
 struct DeviceRequest {
 	std::string name;
 	std::string device_class;
@@ -34,7 +36,8 @@ struct DeviceRequest {
 	std::vector<Toleration> tolerations; /* of taints of devices */
 	/* the same as the API has them, JSON; empty: none */
 	std::string tolerations_text;
-	/* Field of the API that cannot be honoured, such as "firstAvailable"; empty: none. */
+	std::vector<DeviceRequest> alternatives;
+	/* Field of the API that cannot be honoured, such as "exactly.capacity"; empty: none. */
 	std::string unsupported;
 	bool operator==(const DeviceRequest &) const = default;
 };

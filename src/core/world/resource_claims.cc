@@ -19,6 +19,17 @@ void add(std::string &key, const std::string &part)
 	key += std::to_string(part.size()) + ':' + part;
 }
 
+void add(std::string &key, const DeviceRequest &request)
+{
+	add(key, "request " + request.name);
+	add(key, request.device_class);
+	add(key, std::to_string(request.count) + " " + request.tolerations_text);
+	for (const std::string &selector : request.selectors)
+		add(key, selector);
+	for (const DeviceRequest &one : request.alternatives)
+		add(key, one);
+}
+
 /* Claims with equal keys ask for the same. */
 std::string key_of(const std::vector<const ResourceClaim *> &claims)
 {
@@ -27,13 +38,8 @@ std::string key_of(const std::vector<const ResourceClaim *> &claims)
 		if (key.size() > k_key_bytes_most)
 			return key;
 		add(key, claim->unsupported);
-		for (const DeviceRequest &request : claim->requests) {
-			add(key, "request " + request.name);
-			add(key, request.device_class);
-			add(key, std::to_string(request.count) + " " + request.tolerations_text);
-			for (const std::string &selector : request.selectors)
-				add(key, selector);
-		}
+		for (const DeviceRequest &request : claim->requests)
+			add(key, request);
 		for (const DeviceConstraint &constraint : claim->constraints) {
 			add(key, constraint.is_distinct ? "distinct" : "match");
 			add(key, constraint.attribute);
