@@ -100,7 +100,8 @@ void alternatives_are_read_in_order()
 	const auto claim = read(claim_text(R"({"requests":[{"name":"r","firstAvailable":[
 		{"name":"big","deviceClassName":"g","count":2,"capacity":{"requests":{"m":"1"}}},
 		{"name":"two","deviceClassName":"g","count":2,"tolerations":[{"key":"k"}]},
-		{"name":"one","deviceClassName":"h","selectors":[{"cel":{"expression":"x"}}]}]}]})"));
+		{"name":"one","deviceClassName":"h",
+			"selectors":[{"cel":{"expression":"x"}}]}]}]})"));
 	CHECK_EQUAL(claim->unsupported, "");
 	const std::vector<DeviceRequest> &read = claim->requests.front().alternatives;
 	CHECK_EQUAL(claim->requests.front().name, "r");

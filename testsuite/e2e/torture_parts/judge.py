@@ -19,6 +19,9 @@ from .testbed import title
 MORE_DESCRIPTORS = 4  # allowed for connections that come and go
 MORE_MEMORY = 64 << 20  # allowed for what the allocator keeps
 MEMORY_OF_A_JOB = 8 << 10  # slurmctld remembers ended jobs for MinJobAge
+# A write of kwok that etcd's death broke was repeated after 353 s. So were deletions: the pod
+# stayed Failed, with a deletionTimestamp, until then.
+KWOK_REPEATS = 600
 _never = threading.Event()
 
 
@@ -99,7 +102,7 @@ def _at_rest(bed, load, deeds):
     wait_for(
         lambda: _release(load) or load.tidy_rays() or not left(),
         "all pods to end by themselves",
-        600,  # a write of kwok that etcd's death broke was repeated after 353 s
+        KWOK_REPEATS,
         2,
     )
     for name in list(load.rays):
@@ -113,7 +116,7 @@ def _at_rest(bed, load, deeds):
             bed.kube.delete("Pod", name)
         except NOT_NOW:
             pass
-    bed.kube.wait(lambda: not bed.kube.pods(), "all pods to be gone", 120)
+    bed.kube.wait(lambda: not bed.kube.pods(), "all pods to be gone", KWOK_REPEATS)
     wait_for(lambda: not bed.agent.skube("show", "pods")["pods"], "skube to show no pod", 90, 0.5)
 
 
