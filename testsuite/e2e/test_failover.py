@@ -135,6 +135,8 @@ def _restart_backup(bed):
     """
     bed.slurm_b.slurmctld.stop()
     bed.slurm_b.slurmctld.start()
+    is_up = lambda: "kube-b is UP" in bed.slurm.run("scontrol", "ping")  # noqa: E731
+    wait_for(is_up, "the backup to answer")
 
 
 def test_primary_comes_back(bed):
