@@ -105,7 +105,8 @@ std::vector<core::PodResourceClaim> resource_claims_of_pod(View<schema::k_spec> 
 	for (const auto one : spec.objects<"resourceClaims">()) {
 		core::PodResourceClaim claim{.name = one.text<"name">(),
 			.claim = one.text<"resourceClaimName">(),
-			.is_own = !one.text<"resourceClaimTemplateName">().empty()};
+			.made_of = one.text<"resourceClaimTemplateName">()};
+		claim.is_own = !claim.made_of.empty();
 		if (claim.claim.empty() != claim.is_own || out.size() >= k_resource_claims_most) {
 			unsupported.insert("spec.resourceClaims that names neither a claim nor a "
 					   "template, or of this number");

@@ -59,6 +59,8 @@ libcore_la_SOURCES = \
 	%D%/device/inventory.h \
 	%D%/device/list_maker.cc \
 	%D%/device/list_maker.h \
+	%D%/device/rank_deal.cc \
+	%D%/device/rank_deal.h \
 	%D%/device/resource_claim.h \
 	%D%/device/rule.h \
 	%D%/device/selectors.cc \
@@ -240,6 +242,7 @@ libcore_la_SOURCES = \
 	%D%/world/figures.h \
 	%D%/world/member_facts.cc \
 	%D%/world/observation.h \
+	%D%/world/gang_devices.cc \
 	%D%/world/gang_facts.cc \
 	%D%/world/job_verdicts.cc \
 	%D%/world/pod_facts.cc \

@@ -18,6 +18,7 @@ from lib.device_claims import (
     with_claim,
 )
 from lib.expect import job_in_state, only_job, wait_no_live_jobs, wait_reason
+from lib.manifests import job
 from lib.objects import skube_manifests
 
 NODE, DEVICES = "real-1", 4
@@ -60,10 +61,14 @@ class DeviceTestbed(Cluster):
 
 def _pod(bed, name, shell="env", **source):
     """A pod with a claim; its program sees the run directory as /h."""
-    manifest = with_claim(pod(name, shell=shell), **source)
+    manifest = _with_run_directory(bed, with_claim(pod(name, shell=shell), **source))
+    return bed.kube.create(manifest)
+
+
+def _with_run_directory(bed, manifest):
     manifest["spec"]["volumes"] = [{"name": "h", "hostPath": {"path": str(bed.dir)}}]
     manifest["spec"]["containers"][0]["volumeMounts"] = [{"name": "h", "mountPath": "/h"}]
-    return bed.kube.create(manifest)
+    return manifest
 
 
 def _indices(bed, made):
@@ -214,6 +219,32 @@ def test_agent_dies_between_writes(bed):
     equal(sorted(sum(given.values(), [])), [f"gpu-{i}" for i in range(DEVICES)])
     (bed.dir / "done").touch()
     equal({name: _devices_of(bed, name) for name in made}, given)
+    wait_no_live_jobs(bed)
+
+
+def test_pods_of_a_gang_share_the_devices_of_their_job(bed):
+    """An Indexed Job of two pods is one Slurm job with four devices, and each pod has two of them
+    for itself. The agent is killed before the claims are written.
+    """
+    bed.kube.create(claim_template("crew", 2))
+    manifest = job("crew", 2, indexed=True, shell=UNTIL.format("crew-ends"))
+    template = manifest["spec"]["template"]
+    _with_run_directory(bed, with_claim(template, resourceClaimTemplateName="crew"))
+    owner = bed.kube.create(manifest)
+    names = sorted(wait_for(lambda: len(found := bed.kube.pods("crew-")) == 2 and found, "pods"))
+    for name in names:
+        claim_of(bed, name)
+    bed.agent.kill9()
+    bed.agent.start()
+    for name in names:
+        bed.kube.wait_phase(name, "Running", timeout=SLOW)
+    given = _indices(bed, owner)
+    equal(len(given), DEVICES)
+    (bed.dir / "crew-ends").touch()
+    had = [_devices_of(bed, name) for name in names]
+    equal([len(devices) for devices in had], [2, 2])
+    equal(sorted(sum(had, [])), given)
+    equal(job_in_state(bed, owner, "COMPLETED")["ExitCode"], "0:0")
     wait_no_live_jobs(bed)
 
 

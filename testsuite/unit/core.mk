@@ -391,6 +391,12 @@ TESTS += testsuite/unit/test_device_deal
 testsuite_unit_test_device_deal_SOURCES = %D%/device_facts.h %D%/test_device_deal.cc
 testsuite_unit_test_device_deal_LDADD = libcheck.la libcore.la libbase.la
 
+check_PROGRAMS += testsuite/unit/test_world_gang_devices
+TESTS += testsuite/unit/test_world_gang_devices
+testsuite_unit_test_world_gang_devices_SOURCES = %D%/device_facts.h %D%/gang_stage.h \
+	%D%/world_facts.h %D%/test_world_gang_devices.cc
+testsuite_unit_test_world_gang_devices_LDADD = libcheck.la libcore.la libbase.la
+
 check_PROGRAMS += testsuite/unit/test_world_resource_claims
 TESTS += testsuite/unit/test_world_resource_claims
 testsuite_unit_test_world_resource_claims_SOURCES = %D%/device_facts.h %D%/world_facts.h \

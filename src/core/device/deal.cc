@@ -195,8 +195,9 @@ bool is_reserved_for(const ResourceClaim &claim, const std::string &pod_uid)
 	return std::ranges::find(claim.reserved_for, pod_uid) != claim.reserved_for.end();
 }
 
-/* For claims without alternatives. */
-Result<std::vector<ClaimDeal>> deal_in_one_way(const std::vector<const ResourceClaim *> &claims,
+} // namespace
+
+Result<std::vector<ClaimDeal>> deal_given(const std::vector<const ResourceClaim *> &claims,
 	const std::vector<DeviceId> &given, const DeviceSources &from)
 {
 	const auto slots = slots_of(claims, given, from);
@@ -216,8 +217,6 @@ Result<std::vector<ClaimDeal>> deal_in_one_way(const std::vector<const ResourceC
 	return out;
 }
 
-} // namespace
-
 Result<std::vector<ClaimDeal>> deal(const std::vector<const ResourceClaim *> &claims,
 	const NodeAllocation &slot, const std::string &extra, const DeviceSources &from)
 {
@@ -225,10 +224,10 @@ Result<std::vector<ClaimDeal>> deal(const std::vector<const ResourceClaim *> &cl
 	if (!given)
 		return given.error();
 	Alternatives ways(claims);
-	auto first = deal_in_one_way(ways.claims(), *given, from);
+	auto first = deal_given(ways.claims(), *given, from);
 	auto out = first;
 	while (!out && ways.next())
-		out = deal_in_one_way(ways.claims(), *given, from);
+		out = deal_given(ways.claims(), *given, from);
 	if (!out)
 		return first.error();
 	for (std::size_t i = 0; i < claims.size(); i++)

@@ -37,6 +37,10 @@ using DeviceStep = std::variant<ProtectClaim, AllocateDevices, ReleaseDevices>;
 Result<std::vector<ClaimDeal>> deal(const std::vector<const ResourceClaim *> &claims,
 	const NodeAllocation &slot, const std::string &extra, const DeviceSources &from);
 
+/* The same for devices that are known, and claims whose requests have no alternatives. */
+Result<std::vector<ClaimDeal>> deal_given(const std::vector<const ResourceClaim *> &claims,
+	const std::vector<DeviceId> &given, const DeviceSources &from);
+
 /* Whether the claim says exactly this, and is reserved for the pod. */
 bool is_done(const ClaimDeal &deal, const std::string &pod_uid);
 

@@ -18,6 +18,7 @@ struct Wants {
 	std::optional<std::vector<NodeTerm>> node_terms;
 	std::vector<Toleration> tolerations;
 	std::map<std::string, std::int64_t> devices;
+	std::vector<std::string> claims; /* templates of claims for devices */
 	bool operator==(const Wants &) const = default;
 };
 
@@ -40,6 +41,9 @@ Wants wants_of(const Role &role)
 	wants.node_terms = constraints.node_terms;
 	wants.tolerations = constraints.tolerations;
 	std::ranges::sort(wants.tolerations);
+	for (const PodResourceClaim &one : role.pod_template->resource_claims)
+		wants.claims.push_back(one.made_of);
+	std::ranges::sort(wants.claims);
 	return wants;
 }
 

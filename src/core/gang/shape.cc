@@ -188,7 +188,8 @@ std::string excess_of(
 			" MiB");
 	for (const auto &[name, amount] : shape.extended_per_task) {
 		if (amount * shape.tasks > sum.extended.at(name))
-			add(std::to_string(amount * shape.tasks) + " " + name + " for " +
+			add(std::to_string(amount * shape.tasks) + " " +
+				name.substr(name.starts_with('/') ? 1 : 0) + " for " +
 				std::to_string(sum.extended.at(name)));
 	}
 	return text.empty() ? text

@@ -14,6 +14,8 @@ namespace slurmkube::core
 namespace
 {
 
+constexpr char k_claimed = '/'; /* in no name of a resource before the domain */
+
 using Counts = std::map<std::string, std::int64_t>; /* by "gpu" or "gpu:a100" */
 
 /* What the '*' of the rule stands for; nullopt: the rule is for another resource. */
@@ -72,12 +74,21 @@ bool is_counted_by_kubernetes(const std::string &resource)
 	return resource == "ephemeral-storage" || resource.starts_with("hugepages-");
 }
 
+std::string claimed_resource(const Gres &gres)
+{
+	return k_claimed + with_type(gres.name, gres.type);
+}
+
 Result<std::string> gres_of_pod(const Resources &requests, const GresTable &table)
 {
 	Counts counts;
 	for (const auto &[resource, amount] : requests.extended) {
 		if (amount <= 0 || is_counted_by_kubernetes(resource))
 			continue;
+		if (resource.starts_with(k_claimed)) {
+			counts[resource.substr(1)] += amount;
+			continue;
+		}
 		const GresRule *rule = gres_rule(resource, table);
 		if (!rule)
 			return Error{Errc::invalid,

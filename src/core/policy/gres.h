@@ -37,6 +37,10 @@ using GresTable = std::vector<GresRule>;
 /* Rules for GPUs of NVIDIA, AMD and Intel, and for NVIDIA's MIG. */
 GresTable default_gres_table();
 
+/* Devices that claims ask for, as a resource: "/gpu:a100", a name that no resource of Kubernetes
+ * has. With it, claims count like extended resources in the shape of a gang. */
+std::string claimed_resource(const Gres &gres);
+
 /* What the pod requests, for example "gpu:2,gpu:mig-1g.5gb:1", or empty. invalid: a resource has no
  * rule; the error names the resource. */
 Result<std::string> gres_of_pod(const Resources &requests, const GresTable &table);

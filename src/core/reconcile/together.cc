@@ -36,8 +36,10 @@ bool has_begun_anywhere(const Components &all)
 
 bool has_open_claims(const ComponentFacts &f)
 {
-	return std::ranges::any_of(f.ranks,
-		[](const RankFacts &r) { return r.node.claim_step || !r.node.claim_wait.empty(); });
+	return std::ranges::any_of(f.ranks, [](const RankFacts &r) {
+		return r.node.claim_step || !r.node.claim_wait.empty() ||
+			!r.node.device_wait.empty();
+	});
 }
 
 /* The component's pods could be bound at once, if their volumes were bound. */

@@ -15,18 +15,24 @@ namespace slurmkube::core
 namespace
 {
 
-/* Slurm can give the devices of a claim only if it counts them. */
+/* Slurm can give the devices of a claim only if it counts them, and to one pod. */
 Status check_resource_claims(const Pod &pod, const Policy &policy, Pods pods)
 {
-	if (pod.resource_claims.empty() || (policy.has_device_rules && pods == Pods::one))
+	if (pod.resource_claims.empty())
 		return Ok{};
-	return Error{Errc::invalid,
-		"spec.resourceClaims " +
-			std::string(policy.has_device_rules
-					? "of pods that share a job is not supported yet: "
-					: "is not supported without section devices in "
-					  "slurmkubed.yaml: ") +
-			"remove it, or use another schedulerName"};
+	if (!policy.has_device_rules)
+		return Error{Errc::invalid,
+			"spec.resourceClaims is not supported without section devices in "
+			"slurmkubed.yaml: remove it, or use another schedulerName"};
+	for (const PodResourceClaim &one : pod.resource_claims) {
+		if (pods == Pods::gang && !one.is_own)
+			return Error{Errc::invalid,
+				"spec.resourceClaims '" + one.name +
+					"' names one claim for all pods that share a job, which is "
+					"not supported yet: use resourceClaimTemplateName, so that "
+					"each pod has its own"};
+	}
+	return Ok{};
 }
 
 Status check_supported(const Pod &pod, const Policy &policy, Pods pods)

@@ -8,6 +8,7 @@
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/report.h"
 #include "src/core/world/parts.h"
+#include "src/core/world/pod_devices.h"
 #include "src/core/world/world.h"
 
 #include <algorithm>
@@ -221,7 +222,8 @@ void World::settle_members(const PodUid &key, Now now)
 	note_bound_members(key, gang);
 	Findings found(clocks_, now);
 	const FactsReader reader(sources(), found);
-	if (const Pod *pod = gang.per_node ? nullptr : reader.first_member(gang))
+	const bool is_known = gang.per_node || are_claims_unread(state_, gang);
+	if (const Pod *pod = is_known ? nullptr : reader.first_member(gang))
 		apply_plan(gang, reader.plan_of(gang, *pod));
 }
 

@@ -82,25 +82,37 @@ void FactsReader::check_devices(
 	const SlurmNode *record = state_.slurm_node(slot.node);
 	const auto deals = deal(
 		*claims, slot, record ? record->extra.value_or("") : "", device_sources(state_));
-	if (!deals && deals.error().code == Errc::again) {
-		n.device_wait = deals.error().what;
+	if (deals)
+		follow_deals(uid, pod, *deals, rank);
+	else
+		refuse_deal(uid, deals.error(), slot.node, n);
+}
+
+/* The devices that Slurm gave are not known yet, or cannot be used. */
+void FactsReader::refuse_deal(
+	const PodUid &uid, const Error &why, const std::string &node, PlaceFacts &n) const
+{
+	if (why.code == Errc::again) {
+		n.device_wait = why.what;
 		return wait_for_devices(uid, n);
 	}
-	if (!deals) {
-		n.forbidden = cannot_be_used(deals.error().what);
-		found_.unfit_node =
-			UnfitNode{slot.node, deals.error().what, now_.mono_us + k_unfit_us};
-		return;
-	}
-	for (const ClaimDeal &one : *deals) {
-		if (is_in_use(one, n))
+	n.forbidden = cannot_be_used(why.what);
+	found_.unfit_node = UnfitNode{node, why.what, now_.mono_us + k_unfit_us};
+}
+
+/* One write after the other, until the claims say what was dealt. */
+void FactsReader::follow_deals(const PodUid &uid, const Pod &pod,
+	const std::vector<ClaimDeal> &deals, RankFacts &rank) const
+{
+	for (const ClaimDeal &one : deals) {
+		if (is_in_use(one, rank.node))
 			break;
 		if (is_done(one, uid.text))
 			continue;
 		take_step(uid, pod, one, rank);
 		break;
 	}
-	wait_for_devices(uid, n);
+	wait_for_devices(uid, rank.node);
 }
 
 /* Another claim has one of the devices: its pod may still use it. */

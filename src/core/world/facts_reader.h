@@ -8,7 +8,7 @@
 #ifndef SLURMKUBE_CORE_WORLD_FACTS_READER_H
 #define SLURMKUBE_CORE_WORLD_FACTS_READER_H
 
-#include "src/core/device/deal.h"
+#include "src/core/device/rank_deal.h"
 #include "src/core/gang/rank_layout.h"
 #include "src/core/reconcile/together.h"
 #include "src/core/translate/translate.h"
@@ -124,11 +124,23 @@ class FactsReader
 		std::optional<Result<JobSpec>> &spec, std::optional<Condition> &waits_for) const;
 	void check_devices(
 		const PodUid &uid, const Pod &pod, const SlurmJob &job, RankFacts &rank) const;
+	void refuse_deal(const PodUid &uid, const Error &why, const std::string &node,
+		PlaceFacts &facts) const;
+	void follow_deals(const PodUid &uid, const Pod &pod, const std::vector<ClaimDeal> &deals,
+		RankFacts &rank) const;
 	bool is_in_use(const ClaimDeal &one, PlaceFacts &facts) const;
 	void take_step(
 		const PodUid &uid, const Pod &pod, const ClaimDeal &one, RankFacts &rank) const;
 	void wait_for_devices(const PodUid &uid, PlaceFacts &facts) const;
 	void note_stale_claim(const PodEntry &entry, const SlurmJob *job, RankFacts &rank) const;
+	/* ---- those of a gang: gang_devices.cc ---- */
+	[[nodiscard]] std::map<std::string, std::vector<RankFacts *>> ranks_with_claims(
+		ComponentFacts &facts) const;
+	void check_gang_devices(ComponentFacts &facts) const;
+	[[nodiscard]] std::vector<RankClaims> claims_of_ranks(
+		std::vector<RankFacts *> &ranks, bool is_provisional) const;
+	void check_devices_on(const NodeAllocation &slot, std::vector<RankFacts *> ranks,
+		bool is_provisional) const;
 	[[nodiscard]] bool is_room_late(const PodUid &key, const ComponentFacts &facts) const;
 	[[nodiscard]] bool is_unbindable_long(const PodUid &key, const ComponentFacts &facts) const;
 	void note_placeless(ComponentFacts &facts) const;

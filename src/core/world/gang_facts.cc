@@ -5,6 +5,7 @@
 #include "src/core/world/facts_reader.h"
 #include "src/core/world/parts.h"
 #include "src/core/world/pod_claims.h"
+#include "src/core/world/pod_devices.h"
 
 #include <algorithm>
 
@@ -251,7 +252,9 @@ void FactsReader::note_ranks(
 	const Component &component = state_.components.at(key);
 	const bool is_any_waiting =
 		std::ranges::find(members, PodSide::waiting, &Member::side) != members.end();
-	const RankLayout layout = is_any_waiting && job_side(f.job) == JobSide::allocated
+	/* without the claims it is not known which nodes the pods need */
+	const RankLayout layout = is_any_waiting && job_side(f.job) == JobSide::allocated &&
+			!are_claims_unread(state_, gang)
 		? layout_of(gang, members, *f.job)
 		: RankLayout{};
 	f.ranks.reserve(members.size());
@@ -259,6 +262,7 @@ void FactsReader::note_ranks(
 		if (m.entry->pod)
 			f.ranks.push_back(facts_of_member(gang, component, m, layout, f.job));
 	}
+	check_gang_devices(f);
 	note_misfits(gang, f, found_);
 	note_goes_on(f);
 	note_wrong_allocation(key, component, f);
@@ -282,6 +286,11 @@ void FactsReader::note_what_is_missing(const PodUid &key, const Gang &gang, Comp
 		f.pinned.empty() ? claim_trouble_of_gang(state_, gang) : std::string();
 	if (!trouble.empty()) {
 		f.waits_for = waiting_for_claims(trouble);
+		found_.look_later(key, now_.mono_us + k_claim_look_us);
+	}
+	if (std::string why = f.pinned.empty() ? device_trouble_of_gang(state_, gang) : "";
+		!why.empty()) {
+		f.waits_for = waiting_for_devices(std::move(why));
 		found_.look_later(key, now_.mono_us + k_claim_look_us);
 	}
 	wait_after_vanishing(key, state_.components.at(key), f.waits_for, now_, found_);

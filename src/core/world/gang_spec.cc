@@ -7,6 +7,7 @@
 #include "src/core/placement/placement.h"
 #include "src/core/world/facts_reader.h"
 #include "src/core/world/parts.h"
+#include "src/core/world/pod_devices.h"
 
 #include <algorithm>
 
@@ -43,6 +44,19 @@ void take_gang(
 	spec.cpus = plan.shape.cpus_per_task;
 	spec.memory_mib = plan.shape.memory_mib_per_task;
 	spec.tasks_per_node = plan.per_node;
+}
+
+/* Slurm cannot tell the devices of claims from those that the option asks for. */
+Status check_claimed(const GangShape &shape, const std::string &option)
+{
+	for (const auto &[resource, amount] : shape.extended_per_task) {
+		const std::string name = resource.substr(1, resource.find(':') - 1);
+		if (resource.starts_with('/') && lists_gres(option, name))
+			return Error{Errc::invalid,
+				"the resource claims and option gres='" + option +
+					"' both ask for GRES " + name + ": leave one of them out"};
+	}
+	return Ok{};
 }
 
 } // namespace
@@ -105,13 +119,18 @@ NodeSizes FactsReader::node_sizes(const std::set<std::string> &excluded) const
 std::vector<Rank> FactsReader::ranks_as_seen(const Gang &gang) const
 {
 	std::vector<Rank> ranks = gang.ranks;
-	if (gang.minimum > 0)
-		return ranks;
 	std::map<std::string_view, Resources> seen;
 	for (const auto &[uid, rank] : gang.members) {
 		const PodEntry &entry = state_.pods.at(uid);
-		if (rank && *rank < ranks.size() && entry.pod)
-			raise(seen[gang.ranks[*rank].role], entry.pod->requests);
+		if (!rank || *rank >= ranks.size() || !entry.pod)
+			continue;
+		if (gang.minimum > 0) {
+			add_claimed(state_, *entry.pod, ranks[*rank].requests);
+			continue;
+		}
+		Resources requests = entry.pod->requests;
+		add_claimed(state_, *entry.pod, requests);
+		raise(seen[gang.ranks[*rank].role], requests);
 	}
 	for (Rank &rank : ranks) {
 		const auto found = seen.find(rank.role);
@@ -251,6 +270,10 @@ void FactsReader::spec_of(
 					    .extended = plan.shape.extended_per_task},
 		    state_.settings.policy.gres))
 		(*spec)->gres_of_task = std::move(*gres);
+	if (const Status fine = check_claimed(plan.shape, (*spec)->options.gres); !fine) {
+		*spec = fine.error();
+		return;
+	}
 	take_gang(spec->value(), key, gang, plan, *first);
 	exclude_for_roles(key, gang, roles, plan.per_node, spec);
 	check_room(plan, spec);

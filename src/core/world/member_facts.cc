@@ -109,6 +109,7 @@ RankFacts FactsReader::facts_of_member(const Gang &gang, const Component &compon
 	r.rank = member.rank.value_or(0);
 	r.workload_rank = workload_rank_of(gang, r.rank);
 	r.is_ranked = member.rank.has_value();
+	note_stale_claim(*member.entry, job, r);
 	if (r.side != PodSide::waiting || !member.rank || job_side(job) != JobSide::allocated)
 		return r;
 	const auto holder = layout.holders.find(r.rank);

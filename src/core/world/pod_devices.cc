@@ -35,11 +35,16 @@ DeviceSources device_sources(const State &state)
 		state.resource_claims.selectors()};
 }
 
+bool are_devices_listed(const State &state)
+{
+	return state.resource_claims.is_listed() && state.devices.inventory().is_listed() &&
+		state.devices.are_classes_listed();
+}
+
 Result<std::vector<const ResourceClaim *>> resource_claims_of(const State &state, const Pod &pod)
 {
 	std::vector<const ResourceClaim *> out;
-	if (!state.resource_claims.is_listed() || !state.devices.inventory().is_listed() ||
-		!state.devices.are_classes_listed())
+	if (!are_devices_listed(state))
 		return Error{
 			Errc::again, resource_claims_unread(state.resource_claims.unreadable())};
 	for (const PodResourceClaim &one : pod.resource_claims) {

@@ -25,6 +25,21 @@ Result<const DeviceDemand *> device_demand(const State &state, const Pod &pod);
 std::optional<Refusal> devices_refuse(
 	const State &state, const PodUid &uid, const Pod &pod, const std::string &node);
 
+/* What the claims, the slices and the classes say has been read. */
+bool are_devices_listed(const State &state);
+
+/* ---- gangs: gang_devices.cc ---- */
+
+/* A pod of the gang that is not bound has claims, and they have not been read: the shape of its job
+ * is not known. */
+bool are_claims_unread(const State &state, const Gang &gang);
+
+/* Adds what the claims of the pod ask for, as far as it is known; see claimed_resource(). */
+void add_claimed(const State &state, const Pod &pod, Resources &requests);
+
+/* Why claims of pods that wait cannot be used at present; empty: they can. */
+std::string device_trouble_of_gang(const State &state, const Gang &gang);
+
 } // namespace slurmkube::core
 
 #endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rank_deal.h - which pods of a gang get which of the devices that Slurm has given to their job on
+ * a node.
+ *
+ * Pure. Slurm gives devices to the job, and the job's pods there share them out.
+ */
+#ifndef SLURMKUBE_CORE_DEVICE_RANK_DEAL_H
+#define SLURMKUBE_CORE_DEVICE_RANK_DEAL_H
+
+#include "src/core/device/deal.h"
+
+#include <string>
+#include <vector>
+
+namespace slurmkube::core
+{
+
+/* A pod of the job on the node, which lives and has claims. */
+struct RankClaims {
+	std::string pod_uid;
+	bool is_bound = false;
+	std::vector<const ResourceClaim *> claims; /* of the caller */
+};
+
+/*
+ * What each rank's claims get, in the order of the ranks. A pod whose claims say devices of the job
+ * keeps them, as does a pod that is bound, so the deal stays the same while it is written. All
+ * other pods are served in their order, and take the same one of their alternatives. Errors: as of
+ * deal().
+ */
+Result<std::vector<std::vector<ClaimDeal>>> deal_to_ranks(const std::vector<RankClaims> &ranks,
+	const NodeAllocation &slot, const std::string &extra, const DeviceSources &from);
+
+} // namespace slurmkube::core
+
+#endif

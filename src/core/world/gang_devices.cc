@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Facts about the claims for devices of a gang's pods. device_facts.cc has those of one pod. */
+#include "src/core/device/rank_deal.h"
+#include "src/core/policy/gres.h"
+#include "src/core/reconcile/report.h"
+#include "src/core/reconcile/report_parts.h"
+#include "src/core/world/facts_reader.h"
+#include "src/core/world/parts.h"
+#include "src/core/world/pod_devices.h"
+
+#include <algorithm>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+bool has_claims(const PodEntry &entry)
+{
+	return entry.pod && !entry.pod->resource_claims.empty();
+}
+
+/* Everything that must be true before the claims of a waiting pod are written. */
+bool is_placed(const RankFacts &r)
+{
+	const PlaceFacts &n = r.node;
+	return r.side == PodSide::waiting && r.holds_rank && n.is_usable && n.has_room &&
+		n.forbidden.empty() && !n.claim_step && n.claim_wait.empty();
+}
+
+} // namespace
+
+bool are_claims_unread(const State &state, const Gang &gang)
+{
+	if (are_devices_listed(state))
+		return false;
+	return std::ranges::any_of(gang.members, [&](const auto &member) {
+		const PodEntry &entry = state.pods.at(member.first);
+		return has_claims(entry) && is_live_side(side_of(entry)) &&
+			!is_bound_side(side_of(entry));
+	});
+}
+
+void add_claimed(const State &state, const Pod &pod, Resources &requests)
+{
+	const auto demand = pod.resource_claims.empty() ? Result<const DeviceDemand *>(nullptr)
+							: device_demand(state, pod);
+	if (!demand || !*demand)
+		return;
+	for (const Gres &one : (*demand)->gres)
+		requests.extended[claimed_resource(one)] += static_cast<std::int64_t>(one.count);
+}
+
+std::string device_trouble_of_gang(const State &state, const Gang &gang)
+{
+	for (const auto &[uid, rank] : gang.members) {
+		const PodEntry &entry = state.pods.at(uid);
+		if (!has_claims(entry) || side_of(entry) != PodSide::waiting)
+			continue;
+		if (const auto demand = device_demand(state, *entry.pod); !demand)
+			return demand.error().what;
+	}
+	return {};
+}
+
+/* By node: the ranks there that have claims, in their order. */
+std::map<std::string, std::vector<RankFacts *>> FactsReader::ranks_with_claims(
+	ComponentFacts &f) const
+{
+	std::map<std::string, std::vector<RankFacts *>> out;
+	for (RankFacts &r : f.ranks) {
+		const PodEntry &entry = state_.pods.at(r.uid);
+		if (!has_claims(entry))
+			continue;
+		const std::string &node =
+			is_bound_side(r.side) ? bound_node_of(entry) : r.node.name;
+		if (!node.empty() && (is_bound_side(r.side) || is_placed(r)))
+			out[node].push_back(&r);
+	}
+	for (auto &[node, ranks] : out)
+		std::ranges::stable_sort(ranks, {}, &RankFacts::rank);
+	return out;
+}
+
+/* For a gang whose job has nodes: which pod gets which of the job's devices. */
+void FactsReader::check_gang_devices(ComponentFacts &f) const
+{
+	if (job_side(f.job) != JobSide::allocated)
+		return;
+	for (auto &[node, ranks] : ranks_with_claims(f)) {
+		const auto slot = std::ranges::find(f.job->nodes, node, &NodeAllocation::node);
+		if (slot != f.job->nodes.end())
+			check_devices_on(*slot, ranks, provisional_.contains(f.job->id));
+	}
+}
+
+/* Claims that cannot be used yet keep only their own pod from being bound. */
+std::vector<RankClaims> FactsReader::claims_of_ranks(
+	std::vector<RankFacts *> &ranks, bool is_provisional) const
+{
+	std::vector<RankClaims> out;
+	std::erase_if(ranks, [&](RankFacts *r) {
+		const bool is_bound = is_bound_side(r->side);
+		const auto claims = resource_claims_of(state_, *r->pod);
+		if (claims && (is_bound || !is_provisional)) {
+			out.push_back({r->uid.text, is_bound, *claims});
+			return false;
+		}
+		if (!is_bound) {
+			r->node.device_wait = claims ? k_devices_not_told : claims.error().what;
+			wait_for_devices(r->uid, r->node);
+		}
+		return true;
+	});
+	return out;
+}
+
+void FactsReader::check_devices_on(
+	const NodeAllocation &slot, std::vector<RankFacts *> ranks, bool is_provisional) const
+{
+	const std::vector<RankClaims> claims = claims_of_ranks(ranks, is_provisional);
+	const SlurmNode *record = state_.slurm_node(slot.node);
+	const auto deals = deal_to_ranks(
+		claims, slot, record ? record->extra.value_or("") : "", device_sources(state_));
+	for (std::size_t i = 0; i < ranks.size(); i++) {
+		RankFacts &r = *ranks[i];
+		if (is_bound_side(r.side))
+			continue;
+		if (deals)
+			follow_deals(r.uid, *r.pod, (*deals)[i], r);
+		else
+			refuse_deal(r.uid, deals.error(), slot.node, r.node);
+	}
+}
+
+} // namespace slurmkube::core
