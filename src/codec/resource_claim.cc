@@ -90,10 +90,13 @@ void take_exactly(json_object *exactly, DeviceRequest &out)
 		out.tolerations_text = to_text(tolerations);
 	const std::string mode = get_string(exactly, "allocationMode", "ExactCount");
 	const std::string unread = unread_member(exactly,
-		{"name", "deviceClassName", "selectors", "allocationMode", "count", "tolerations"});
+		{"name", "deviceClassName", "selectors", "allocationMode", "count", "tolerations",
+			"adminAccess"});
+	out.is_for_admin = get_bool(exactly, "adminAccess");
+	out.is_all = mode == "All";
 	if (!unread.empty())
 		out.unsupported = "exactly." + unread;
-	if (mode != "ExactCount")
+	if (mode != "ExactCount" && !out.is_all)
 		out.unsupported = "exactly.allocationMode " + mode.substr(0, 64);
 	if (is_cut(selectors, k_selectors_most) || is_cut(tolerations, k_tolerations_most))
 		out.unsupported = "exactly with more selectors or tolerations than the API permits";
@@ -229,6 +232,8 @@ Json results_of(const core::AllocateDevices &step)
 		put(result.get(), "driver", one.result.device.pool.driver);
 		put(result.get(), "pool", one.result.device.pool.name);
 		put(result.get(), "device", one.result.device.name);
+		if (one.result.is_for_admin)
+			put(result.get(), "adminAccess", true);
 		if (!one.tolerations_text.empty())
 			put(result.get(), "tolerations", copy_of(one.tolerations_text));
 		append(out.get(), std::move(result));

@@ -202,6 +202,44 @@ def test_first_available_alternative(bed):
     bed.kube.delete("Pod", "neither")
 
 
+def _claim_with(name, **more):
+    wanted = claim(name)
+    wanted["spec"]["devices"]["requests"][0]["exactly"].update(more)
+    return wanted
+
+
+def test_all_devices_of_a_node(bed):
+    """allocationMode All: the job has all four devices, and so has the container."""
+    wanted = _claim_with("whole", allocationMode="All")
+    del wanted["spec"]["devices"]["requests"][0]["exactly"]["count"]
+    bed.kube.create(wanted)
+    made = _pod(bed, "whole", UNTIL.format("whole-ends"), resourceClaimName="whole")
+    bed.kube.wait_phase("whole", "Running", timeout=SLOW)
+    equal(len(_indices(bed, made)), DEVICES)
+    (bed.dir / "whole-ends").touch()
+    equal(len(_devices_of(bed, "whole")), DEVICES)
+    wait_deallocated(bed, "whole")
+
+
+def test_admin_access_to_a_device_in_use(bed):
+    """A pod that watches devices has no device in Slurm, and starts while another pod has them."""
+    label = {"metadata": {"labels": {"resource.kubernetes.io/admin-access": "true"}}}
+    bed.kube.patch("Namespace", "default", label)
+    bed.kube.create(claim("worker", DEVICES))
+    _pod(bed, "worker", UNTIL.format("worker-ends"), resourceClaimName="worker")
+    bed.kube.wait_phase("worker", "Running", timeout=SLOW)
+    wanted = _claim_with("watcher", allocationMode="All", adminAccess=True)
+    del wanted["spec"]["devices"]["requests"][0]["exactly"]["count"]
+    bed.kube.create(wanted)
+    made = _pod(bed, "watcher", resourceClaimName="watcher")
+    bed.kube.wait_phase("watcher", "Succeeded", timeout=SLOW)
+    equal(bed.kube.get("Pod", "watcher")["spec"]["nodeName"], NODE)
+    assert "gpu" not in job_in_state(bed, made, "COMPLETED").get("TresPerNode", "")
+    (bed.dir / "worker-ends").touch()
+    equal(len(_devices_of(bed, "worker")), DEVICES)
+    wait_deallocated(bed, "worker")
+
+
 def test_agent_dies_between_writes(bed):
     """Killed while claims are written, the agent goes on where it was: every pod runs with the
     devices of its job, and no device is in two pods.

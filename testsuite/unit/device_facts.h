@@ -78,6 +78,18 @@ struct Devices {
 	}
 };
 
+inline core::DeviceRequest all_of(core::DeviceRequest request)
+{
+	request.is_all = true;
+	return request;
+}
+
+inline core::DeviceRequest for_admin(core::DeviceRequest request)
+{
+	request.is_for_admin = true;
+	return request;
+}
+
 /* firstAvailable: their names must have the form NAME/ALTERNATIVE. */
 inline core::DeviceRequest first_of(
 	const std::string &name, std::vector<core::DeviceRequest> alternatives)

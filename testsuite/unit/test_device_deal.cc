@@ -126,6 +126,32 @@ void steps_in_the_order_of_kube_scheduler()
 	CHECK_EQUAL(step_of(one), "none");
 }
 
+/* allocationMode All: the job has all that meet the request, or the pod is not bound. */
+void all_devices()
+{
+	const ResourceClaim all = claim("c", {all_of(request("r", 1, of_model("a")))});
+	CHECK_EQUAL(dealt(three(), {all}, given("0-1", 2)), "c: r=gpu-0 r=gpu-1");
+	CHECK(has(dealt(three(), {all}, given("0", 1)), "none is left that meets it"));
+	CHECK(has(dealt(three(), {all}, given("0,2", 2)), "none is left that meets it"));
+}
+
+/* adminAccess: the agent chooses, and the result says so. */
+void devices_for_admin()
+{
+	NodeAllocation none;
+	none.node = "n1";
+	const ResourceClaim two = claim("c", {for_admin(request("r", 2, of_model("a")))});
+	CHECK_EQUAL(dealt(three(), {two}, none), "c: r=gpu-0 r=gpu-1");
+	CHECK_EQUAL(dealt(three(), {claim("c", {for_admin(all_of(request("r"))), request("s")})},
+			    given("1", 1)),
+		"c: r=gpu-0 r=gpu-1 r=gpu-2 s=gpu-1");
+	CHECK(has(dealt(three(), {claim("c", {for_admin(request("r", 4))})}, none),
+		"too few devices"));
+	const Devices devices = three();
+	const auto deals = deal({&two}, none, k_extra, devices.sources());
+	CHECK(deals.ok() && deals->front().devices.front().result.is_for_admin);
+}
+
 /* What Slurm gave says which alternative was asked for. */
 void alternatives()
 {
@@ -174,5 +200,5 @@ int main()
 		{TEST(devices_by_index), TEST(every_request_gets_one), TEST(what_cannot_be_dealt),
 			TEST(a_device_that_changed_after_the_choice),
 			TEST(steps_in_the_order_of_kube_scheduler), TEST(configuration_is_copied),
-			TEST(alternatives)});
+			TEST(alternatives), TEST(all_devices), TEST(devices_for_admin)});
 }

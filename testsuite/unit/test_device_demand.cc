@@ -193,6 +193,40 @@ void alternatives()
 	CHECK(has(demand(two_types(), {claim("c", {first_of("r", {many, none})})}), "gpu:3"));
 }
 
+/* allocationMode All: the number that most nodes have */
+void all_devices()
+{
+	Devices devices = two_types();
+	devices.add("n3", {device("gpu-0", "a")});
+	CHECK_EQUAL(demand(devices, {claim("c", {all_of(request("r"))})}),
+		"gpu:2 | n1 n2 | n3: has 1 devices for request r of its resource claim, which asks "
+		"for all, and most nodes have 2");
+	CHECK_EQUAL(demand(two_types(), {claim("c", {all_of(request("r", 1, of_model("a")))})}),
+		"gpu:2 | n1 | n2: has no device for request r of its resource claim");
+	CHECK_EQUAL(demand(two_types(), {claim("c", {all_of(request("r")), request("s")})}),
+		"gpu:3 | | n1: has 2 of the 3 devices that its resource claims ask for"
+		" | n2: has 2 of the 3 devices that its resource claims ask for");
+	Devices many;
+	std::vector<SliceDevice> list;
+	for (int i = 0; i < 33; i++)
+		list.push_back(device("gpu-" + std::to_string(i), "a"));
+	many.add("n1", std::move(list));
+	CHECK(has(demand(many, {claim("c", {all_of(request("r"))})}), "more than 32 devices"));
+}
+
+/* adminAccess: Slurm counts no device, but the node must have them. */
+void devices_for_admin()
+{
+	const DeviceRequest two = for_admin(request("r", 2, of_model("a")));
+	CHECK_EQUAL(demand(two_types(), {claim("c", {two})}),
+		" | n1 | n2: has no device for request r of its resource claim");
+	Devices mixed;
+	mixed.add("n1", {device("gpu-0", "a"), device("gpu-1", "b")});
+	CHECK_EQUAL(demand(mixed, {claim("c", {two})}),
+		" | | n1: has 1 devices for request r of its resource claim");
+	CHECK_EQUAL(demand(mixed, {claim("c", {all_of(two), request("s")})}), "gpu:1 | n1");
+}
+
 /* A claim with more than 64 ways is not looked at to the end. */
 void too_many_alternatives()
 {
@@ -229,5 +263,5 @@ int main()
 			TEST(some_devices_of_a_type), TEST(what_cannot_be_served), TEST(limits),
 			TEST(a_selector_that_fails), TEST(devices_of_two_rules), TEST(constraints),
 			TEST(a_node_with_too_few), TEST(alternatives), TEST(too_many_alternatives),
-			TEST(an_incomplete_pool)});
+			TEST(all_devices), TEST(devices_for_admin), TEST(an_incomplete_pool)});
 }

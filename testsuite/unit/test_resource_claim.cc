@@ -66,18 +66,17 @@ void what_slurm_cannot_honour_is_noted()
 	const std::pair<std::string, const char *> rows[] = {
 		{request_text(""), ""},
 		{request_text(R"(,"adminAccess":false)"), ""},
-		{request_text(R"(,"adminAccess":true)"),
-			"spec.devices.requests[r].exactly.adminAccess"},
+		{request_text(R"(,"adminAccess":true)"), ""},
 		{request_text(R"(,"capacity":{"requests":{"m":"1"}})"),
 			"spec.devices.requests[r].exactly.capacity"},
 		{request_text(R"(,"selectors":[{}])"),
 			"spec.devices.requests[r].exactly.selectors without cel"},
 		{R"({"requests":[{"name":"r","exactly":{"deviceClassName":"g",
-			"allocationMode":"All"}}]})",
-			"spec.devices.requests[r].exactly.allocationMode All"},
+			"allocationMode":"Some"}}]})",
+			"spec.devices.requests[r].exactly.allocationMode Some"},
 		{R"({"requests":[{"name":"r","firstAvailable":[{"name":"s","deviceClassName":"g",
-			"allocationMode":"All"}]}]})",
-			"spec.devices.requests[r].firstAvailable.allocationMode All"},
+			"allocationMode":"Some"}]}]})",
+			"spec.devices.requests[r].firstAvailable.allocationMode Some"},
 		{R"({"requests":[{"name":"r","firstAvailable":[]}]})",
 			"spec.devices.requests[r].(no firstAvailable)"},
 		{R"({"requests":[{"name":"r"}]})", "spec.devices.requests[r].(no exactly)"},
@@ -93,6 +92,16 @@ void what_slurm_cannot_honour_is_noted()
 		many += std::string(i > 0 ? "," : "") +
 			R"({"name":"r","exactly":{"deviceClassName":"g"}})";
 	CHECK_EQUAL(read(claim_text(many + "]}"))->unsupported, "spec.devices of this length");
+}
+
+void modes_are_read()
+{
+	const auto plain = read(claim_text(request_text("")));
+	CHECK(!plain->requests.front().is_all && !plain->requests.front().is_for_admin);
+	const auto all = read(claim_text(request_text(R"(,"allocationMode":"All")")));
+	CHECK(all->requests.front().is_all);
+	const auto admin = read(claim_text(request_text(R"(,"adminAccess":true)")));
+	CHECK(admin->requests.front().is_for_admin);
 }
 
 void alternatives_are_read_in_order()
@@ -128,7 +137,8 @@ AllocateDevices allocation()
 	step.uid = "u";
 	step.version = "7";
 	step.node = "n1";
-	step.devices = {{{"r", {{"d", "p"}, "x"}}, R"([{"key":"k"}])"}};
+	step.devices = {{{"r", {{"d", "p"}, "x"}}, R"([{"key":"k"}])"},
+		{{"s", {{"d", "p"}, "y"}, true}, ""}};
 	step.configs = {{true, {"r"}, R"({"opaque":{"driver":"d"}})"}};
 	step.pod_name = "pod";
 	step.pod_uid = "pu";
@@ -143,7 +153,8 @@ void writes()
 	CHECK_EQUAL(allocation_patch(allocation()),
 		R"({"metadata":{"uid":"u","resourceVersion":"7"},"status":{"allocation":)"
 		R"({"devices":{"results":[{"request":"r","driver":"d","pool":"p","device":"x",)"
-		R"("tolerations":[{"key":"k"}]}],"config":[{"opaque":{"driver":"d"},)"
+		R"("tolerations":[{"key":"k"}]},{"request":"s","driver":"d","pool":"p",)"
+		R"("device":"y","adminAccess":true}],"config":[{"opaque":{"driver":"d"},)"
 		R"("source":"FromClass","requests":["r"]}]},"nodeSelector":{"nodeSelectorTerms":)"
 		R"([{"matchFields":[{"key":"metadata.name","operator":"In","values":["n1"]}]}]}},)"
 		R"("reservedFor":[{"resource":"pods","name":"pod","uid":"pu"}]}})");
@@ -157,7 +168,7 @@ void writes()
 int main()
 {
 	return check::run_tests("resource_claim",
-		{TEST(a_claim_is_read), TEST(alternatives_are_read_in_order),
+		{TEST(a_claim_is_read), TEST(alternatives_are_read_in_order), TEST(modes_are_read),
 			TEST(what_slurm_cannot_honour_is_noted), TEST(what_is_no_claim),
 			TEST(writes)});
 }

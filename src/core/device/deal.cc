@@ -78,11 +78,13 @@ class Matching
 
 /* Errors: those of is_met_by(). */
 Result<std::vector<Slot>> slots_of(const std::vector<const ResourceClaim *> &claims,
-	const std::vector<DeviceId> &given, const DeviceSources &from)
+	const std::vector<DeviceId> &given, const std::string &node, const DeviceSources &from)
 {
 	std::vector<Slot> out;
 	for (std::size_t claim = 0; claim < claims.size(); claim++) {
 		for (const DeviceRequest &request : claims[claim]->requests) {
+			if (request.is_for_admin)
+				continue;
 			Slot slot{claim, &request, {}};
 			for (std::size_t i = 0; i < given.size(); i++) {
 				const SliceDevice *device = from.inventory.find(given[i]);
@@ -93,7 +95,14 @@ Result<std::vector<Slot>> slots_of(const std::vector<const ResourceClaim *> &cla
 				if (*is_met)
 					slot.fit.push_back(i);
 			}
-			for (std::int64_t i = 0; i < request.count; i++) {
+			const auto all = request.is_all ? matching_on(node, request, from)
+							: std::vector<DeviceId>();
+			if (!all)
+				return all.error();
+			const std::int64_t count = request.is_all
+				? static_cast<std::int64_t>(all->size())
+				: request.count;
+			for (std::int64_t i = 0; i < count; i++) {
 				if (out.size() >= k_slots_most)
 					return Error{Errc::too_large, "more than 1,024 devices"};
 				out.push_back(slot);
@@ -137,12 +146,39 @@ std::vector<ChosenConfig> configs_of(const ResourceClaim &claim, const DeviceSou
 	return out;
 }
 
+/* Devices that others may have at the same time, so that Slurm does not count them: the agent
+ * chooses. */
+Status choose_for_admin(const DeviceRequest &request, const std::string &node,
+	const DeviceSources &from, ClaimDeal &out)
+{
+	auto found = matching_on(node, request, from);
+	if (!found)
+		return found.error();
+	const std::size_t count = request.is_all ? std::max<std::size_t>(found->size(), 1)
+						 : static_cast<std::size_t>(request.count);
+	if (found->size() < count)
+		return Error{Errc::not_found,
+			"resource claim " + out.claim->id.name + ", request " + request.name +
+				": node " + node + " has too few devices that meet it"};
+	found->resize(count);
+	for (DeviceId &one : *found)
+		out.devices.push_back(
+			{{request.name, std::move(one), true}, request.tolerations_text});
+	return Ok{};
+}
+
 /* In the order of claims and requests; devices of one request by index. */
-void deal_out(const std::vector<Slot> &slots, const Matching &matching,
-	const std::vector<DeviceId> &given, std::vector<ClaimDeal> &out)
+Status deal_out(const std::vector<Slot> &slots, const Matching &matching,
+	const std::vector<DeviceId> &given, const std::string &node, const DeviceSources &from,
+	std::vector<ClaimDeal> &out)
 {
 	for (std::size_t claim = 0; claim < out.size(); claim++) {
 		for (const DeviceRequest &request : out[claim].claim->requests) {
+			const Status chosen = request.is_for_admin
+				? choose_for_admin(request, node, from, out[claim])
+				: Status(Ok{});
+			if (!chosen)
+				return chosen;
 			for (std::size_t i = 0; i < given.size(); i++) {
 				const auto slot = matching.slots()[i];
 				if (slot && slots[*slot].claim == claim &&
@@ -152,6 +188,7 @@ void deal_out(const std::vector<Slot> &slots, const Matching &matching,
 			}
 		}
 	}
+	return Ok{};
 }
 
 /* The devices may have changed since the node was judged. */
@@ -198,9 +235,9 @@ bool is_reserved_for(const ResourceClaim &claim, const std::string &pod_uid)
 } // namespace
 
 Result<std::vector<ClaimDeal>> deal_given(const std::vector<const ResourceClaim *> &claims,
-	const std::vector<DeviceId> &given, const DeviceSources &from)
+	const std::vector<DeviceId> &given, const std::string &node, const DeviceSources &from)
 {
-	const auto slots = slots_of(claims, given, from);
+	const auto slots = slots_of(claims, given, node, from);
 	if (!slots)
 		return slots.error();
 	Matching matching(*slots, given.size());
@@ -209,7 +246,8 @@ Result<std::vector<ClaimDeal>> deal_given(const std::vector<const ResourceClaim 
 	std::vector<ClaimDeal> out;
 	for (const ResourceClaim *claim : claims)
 		out.push_back({claim, {}, configs_of(*claim, from)});
-	deal_out(*slots, matching, given, out);
+	if (const Status dealt = deal_out(*slots, matching, given, node, from, out); !dealt)
+		return dealt.error();
 	for (const ClaimDeal &one : out) {
 		if (const Status met = check_constraints(one, from); !met)
 			return met.error();
@@ -224,10 +262,10 @@ Result<std::vector<ClaimDeal>> deal(const std::vector<const ResourceClaim *> &cl
 	if (!given)
 		return given.error();
 	Alternatives ways(claims);
-	auto first = deal_given(ways.claims(), *given, from);
+	auto first = deal_given(ways.claims(), *given, slot.node, from);
 	auto out = first;
 	while (!out && ways.next())
-		out = deal_given(ways.claims(), *given, from);
+		out = deal_given(ways.claims(), *given, slot.node, from);
 	if (!out)
 		return first.error();
 	for (std::size_t i = 0; i < claims.size(); i++)

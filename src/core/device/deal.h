@@ -39,7 +39,7 @@ Result<std::vector<ClaimDeal>> deal(const std::vector<const ResourceClaim *> &cl
 
 /* The same for devices that are known, and claims whose requests have no alternatives. */
 Result<std::vector<ClaimDeal>> deal_given(const std::vector<const ResourceClaim *> &claims,
-	const std::vector<DeviceId> &given, const DeviceSources &from);
+	const std::vector<DeviceId> &given, const std::string &node, const DeviceSources &from);
 
 /* Whether the claim says exactly this, and is reserved for the pod. */
 bool is_done(const ClaimDeal &deal, const std::string &pod_uid);

@@ -21,6 +21,7 @@ struct Wanted {
 	const DeviceRequest *request;
 	RequestFit fit;
 	std::optional<std::string> type; /* nullopt: any */
+	std::int64_t count = 0;          /* on each node */
 };
 
 using Types = std::map<std::string, RequestFit::Count>;
@@ -65,13 +66,46 @@ void choose_types(std::vector<Wanted> &all)
 {
 	const auto needs_type = [&](const std::string &gres) {
 		return std::ranges::any_of(all, [&](const Wanted &one) {
-			return one.fit.rule->gres == gres && !can_be_any(one.fit);
+			return one.fit.rule->gres == gres && !one.request->is_for_admin &&
+				!can_be_any(one.fit);
 		});
 	};
 	for (Wanted &one : all) {
-		if (!one.fit.rule->type_attribute.empty() && needs_type(one.fit.rule->gres))
+		if (!one.fit.rule->type_attribute.empty() && !one.request->is_for_admin &&
+			needs_type(one.fit.rule->gres))
 			one.type = commonest_type(one.fit);
 	}
+}
+
+/* The devices on the node that Slurm may choose from. */
+RequestFit::Count count_on(const Wanted &wanted, const std::string &node)
+{
+	RequestFit::Count sum;
+	const auto types = wanted.fit.nodes.find(node);
+	if (types == wanted.fit.nodes.end())
+		return sum;
+	for (const auto &[type, count] : types->second) {
+		if (wanted.type && type != *wanted.type)
+			continue;
+		sum.matching += count.matching;
+		sum.all += count.all;
+	}
+	return sum;
+}
+
+/* All devices are not equally many on all nodes, and a job has one number. So it is that of most
+ * nodes. */
+std::int64_t commonest_count(const Wanted &wanted)
+{
+	std::map<std::size_t, std::size_t> nodes; /* by number of devices */
+	for (const auto &[node, types] : wanted.fit.nodes) {
+		const RequestFit::Count count = count_on(wanted, node);
+		if (is_good(count) || (wanted.request->is_for_admin && count.matching > 0))
+			nodes[count.matching]++;
+	}
+	const auto most =
+		std::ranges::max_element(nodes, {}, [](const auto &one) { return one.second; });
+	return most == nodes.end() ? 1 : static_cast<std::int64_t>(most->first);
 }
 
 /* Why Slurm's choice could be wrong on the node; empty: it cannot. */
@@ -81,18 +115,17 @@ std::string trouble_on(const Wanted &wanted, const std::string &node)
 	if (const auto trouble = wanted.fit.troubles.find(node);
 		trouble != wanted.fit.troubles.end())
 		return "its devices are not known: " + trouble->second;
-	const auto types = wanted.fit.nodes.find(node);
-	if (types == wanted.fit.nodes.end())
-		return "has no device for " + what;
-	RequestFit::Count sum;
-	for (const auto &[type, count] : types->second) {
-		if (wanted.type && type != *wanted.type)
-			continue;
-		sum.matching += count.matching;
-		sum.all += count.all;
-	}
+	const RequestFit::Count sum = count_on(wanted, node);
 	if (sum.matching == 0)
 		return "has no device for " + what;
+	if (wanted.request->is_for_admin) /* the agent chooses */
+		return wanted.request->is_all ||
+				sum.matching >= static_cast<std::size_t>(wanted.count)
+			? ""
+			: "has " + std::to_string(sum.matching) + " devices for " + what;
+	if (wanted.request->is_all && sum.matching != static_cast<std::size_t>(wanted.count))
+		return "has " + std::to_string(sum.matching) + " devices for " + what +
+			", which asks for all, and most nodes have " + std::to_string(wanted.count);
 	if (sum.matching == sum.all)
 		return {};
 	return std::to_string(sum.matching) + " of its " + std::to_string(sum.all) +
@@ -129,11 +162,13 @@ std::optional<std::vector<std::string>> values_on(const std::string &node,
 	return out;
 }
 
-std::int64_t count_of(const ResourceClaim &claim, const DeviceConstraint &constraint)
+std::int64_t count_of(const ResourceClaim &claim, const DeviceConstraint &constraint,
+	const std::vector<Wanted> &all)
 {
 	std::int64_t sum = 0;
-	for (const DeviceRequest &request : claim.requests)
-		sum += concerns(constraint, request.name) ? request.count : 0;
+	for (const Wanted &one : all)
+		sum += one.claim == &claim && concerns(constraint, one.request->name) ? one.count
+										      : 0;
 	return sum;
 }
 
@@ -148,7 +183,7 @@ std::string constraint_trouble(const std::string &node, const ResourceClaim &cla
 	const std::set<std::string> kinds(values->begin(), values->end());
 	const bool is_met =
 		constraint.is_distinct ? kinds.size() == values->size() : kinds.size() <= 1;
-	if (is_met || count_of(claim, constraint) < 2)
+	if (is_met || count_of(claim, constraint, all) < 2)
 		return {};
 	return "its devices " +
 		std::string(constraint.is_distinct ? "share values of " : "differ in ") +
@@ -175,6 +210,14 @@ std::string constraints_trouble(
 
 /* ---- the whole ---- */
 
+std::int64_t devices_of(const ResourceClaim &claim, const std::vector<Wanted> &all)
+{
+	std::int64_t sum = 0;
+	for (const Wanted &one : all)
+		sum += one.claim == &claim ? std::min(one.count, k_devices_most + 1) : 0;
+	return sum;
+}
+
 Result<std::vector<Wanted>> wanted_by(const std::vector<const ResourceClaim *> &claims,
 	const DeviceSources &from, std::size_t &cost)
 {
@@ -185,27 +228,32 @@ Result<std::vector<Wanted>> wanted_by(const std::vector<const ResourceClaim *> &
 			return Error{Errc::invalid,
 				what + ": " + claim->unsupported +
 					" is not supported: Slurm cannot be told to honour it"};
-		std::int64_t left = k_devices_most;
 		for (const DeviceRequest &request : claim->requests) {
-			if (request.count > left)
-				return Error{
-					Errc::invalid, what + " asks for more than 32 devices"};
-			left -= request.count;
 			auto fit = fit_of(request, from, cost);
 			if (!fit)
 				return in_context(what, fit.error());
-			out.push_back({claim, &request, std::move(*fit), std::nullopt});
+			out.push_back(
+				{claim, &request, std::move(*fit), std::nullopt, request.count});
 		}
 	}
 	choose_types(out);
+	for (Wanted &one : out)
+		one.count = one.request->is_all ? commonest_count(one) : one.count;
+	for (const ResourceClaim *claim : claims) {
+		if (devices_of(*claim, out) > k_devices_most)
+			return Error{
+				Errc::invalid, "its resource claim asks for more than 32 devices"};
+	}
 	return out;
 }
 
 void add(const Wanted &wanted, std::vector<Gres> &out)
 {
+	if (wanted.request->is_for_admin)
+		return;
 	const Gres item{.name = wanted.fit.rule->gres,
 		.type = wanted.type.value_or(""),
-		.count = static_cast<std::uint64_t>(wanted.request->count),
+		.count = static_cast<std::uint64_t>(wanted.count),
 		.indices = {}};
 	const auto same = std::ranges::find_if(out,
 		[&](const Gres &one) { return one.name == item.name && one.type == item.type; });
@@ -221,13 +269,9 @@ std::string shortage_on(const std::string &node, const std::vector<Wanted> &all,
 {
 	std::size_t has = 0;
 	for (const Wanted &one : all) {
-		const auto types = one.fit.nodes.find(node);
-		if (one.fit.rule->gres != asked.name || one.type.value_or("") != asked.type ||
-			types == one.fit.nodes.end())
-			continue;
-		has = 0;
-		for (const auto &[type, count] : types->second)
-			has += !one.type || type == *one.type ? count.all : 0;
+		if (one.fit.rule->gres == asked.name && one.type.value_or("") == asked.type &&
+			!one.request->is_for_admin)
+			has = count_on(one, node).all;
 	}
 	if (has >= asked.count)
 		return {};

@@ -136,6 +136,24 @@ Result<bool> is_met_by(const DeviceRequest &request, const SliceDevice &device,
 	return *of_request && is_tolerated(request, device);
 }
 
+Result<std::vector<DeviceId>> matching_on(
+	const std::string &node, const DeviceRequest &request, const DeviceSources &from)
+{
+	std::vector<DeviceId> out;
+	for (const DeviceRule &rule : from.rules) {
+		for (const ListedDevice &one : from.inventory.on_node(node, rule).devices) {
+			const SliceDevice *device = from.inventory.find(one.id);
+			const auto is_met =
+				device ? is_met_by(request, *device, from) : Result<bool>(false);
+			if (!is_met)
+				return is_met.error();
+			if (*is_met)
+				out.push_back(one.id);
+		}
+	}
+	return out;
+}
+
 std::optional<std::string> attribute_of(const SliceDevice &device, const std::string &attribute)
 {
 	const std::size_t slash = attribute.find('/');

@@ -16,6 +16,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace slurmkube::core
 {
@@ -53,6 +54,11 @@ Result<bool> is_met_by(const DeviceRequest &request, const SliceDevice &device,
 /* Errors: as above; no device meets the request, or devices of several rules do. */
 Result<RequestFit> fit_of(
 	const DeviceRequest &request, const DeviceSources &from, std::size_t &cost);
+
+/* The devices of the node that meet the request, in the order of their indices. Errors: those of
+ * is_met_by(). */
+Result<std::vector<DeviceId>> matching_on(
+	const std::string &node, const DeviceRequest &request, const DeviceSources &from);
 
 /* The value with its kind, to be compared. name: DOMAIN/ID. nullopt: the device has none. */
 std::optional<std::string> attribute_of(const SliceDevice &device, const std::string &name);

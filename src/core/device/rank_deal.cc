@@ -40,6 +40,8 @@ bool take(const std::vector<ClaimDeal> &deals, std::vector<DeviceId> &left)
 	std::vector<DeviceId> rest = left;
 	for (const ClaimDeal &deal : deals) {
 		for (const ChosenDevice &chosen : deal.devices) {
+			if (chosen.result.is_for_admin)
+				continue;
 			const auto found = std::ranges::find(rest, chosen.result.device);
 			if (found == rest.end())
 				return false;
@@ -76,12 +78,12 @@ bool go_on(std::deque<Alternatives> &ways)
 
 /* Error: that of the first way. */
 Result<std::vector<ClaimDeal>> deal_to_all(std::deque<Alternatives> &ways,
-	const std::vector<DeviceId> &left, const DeviceSources &from)
+	const std::vector<DeviceId> &left, const std::string &node, const DeviceSources &from)
 {
-	const auto first = deal_given(joined(ways), left, from);
+	const auto first = deal_given(joined(ways), left, node, from);
 	auto out = first;
 	while (!out && go_on(ways))
-		out = deal_given(joined(ways), left, from);
+		out = deal_given(joined(ways), left, node, from);
 	return out ? out : first;
 }
 
@@ -101,7 +103,7 @@ Result<std::vector<std::vector<ClaimDeal>>> deal_to_ranks(const std::vector<Rank
 		if (out[i].empty() && !ranks[i].is_bound)
 			ways.emplace_back(ranks[i].claims);
 	}
-	auto deals = deal_to_all(ways, *given, from);
+	auto deals = deal_to_all(ways, *given, slot.node, from);
 	if (!deals)
 		return deals.error();
 	auto next = deals->begin();

@@ -33,6 +33,8 @@ struct DeviceRequest {
 	std::string device_class;
 	std::vector<std::string> selectors; /* CEL; a device must match all */
 	std::int64_t count = 1;
+	bool is_all = false;                 /* allocationMode All: count does not matter */
+	bool is_for_admin = false;           /* adminAccess: the devices stay free for others */
 	std::vector<Toleration> tolerations; /* of taints of devices */
 	/* the same as the API has them, JSON; empty: none */
 	std::string tolerations_text;

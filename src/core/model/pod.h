@@ -65,8 +65,8 @@ struct Condition {
 
 /* One of spec.resourceClaims: devices for the pod. */
 struct PodResourceClaim {
-	std::string name;         /* within the pod */
-	std::string claim;        /* the ResourceClaim; empty: it is not made yet */
+	std::string name;  /* within the pod */
+	std::string claim; /* the ResourceClaim; empty: it is not made yet */
 	/* Made of a template for this pod, and controlled by it. */
 	bool is_own = false;
 	/* Kubernetes says that the pod needs no claim of that name. */

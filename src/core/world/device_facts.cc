@@ -121,7 +121,7 @@ bool FactsReader::is_in_use(const ClaimDeal &one, PlaceFacts &n) const
 	for (const ChosenDevice &chosen : one.devices) {
 		const ResourceClaim *holder =
 			state_.resource_claims.holder_of(chosen.result.device, one.claim->id);
-		if (!holder)
+		if (!holder || chosen.result.is_for_admin)
 			continue;
 		n.device_wait = device_in_use(
 			chosen.result.device.name, holder->id.name_space + "/" + holder->id.name);

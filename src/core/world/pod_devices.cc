@@ -82,7 +82,8 @@ std::optional<Refusal> devices_refuse(
 	if (const std::string *why = state.resource_claims.refusal_of(uid, node, state.seen_us))
 		return Refusal{Cause::device, *why};
 	const auto demand = device_demand(state, pod);
-	if (!demand || (*demand)->gres.empty() || (*demand)->fit.contains(node))
+	if (!demand || (*demand)->fit.contains(node) ||
+		((*demand)->fit.empty() && (*demand)->unfit.empty()))
 		return std::nullopt;
 	const auto unfit = (*demand)->unfit.find(node);
 	return Refusal{Cause::device,

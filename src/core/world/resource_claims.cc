@@ -23,7 +23,9 @@ void add(std::string &key, const DeviceRequest &request)
 {
 	add(key, "request " + request.name);
 	add(key, request.device_class);
-	add(key, std::to_string(request.count) + " " + request.tolerations_text);
+	add(key,
+		(request.is_all ? "all" : std::to_string(request.count)) +
+			(request.is_for_admin ? " admin " : " ") + request.tolerations_text);
 	for (const std::string &selector : request.selectors)
 		add(key, selector);
 	for (const DeviceRequest &one : request.alternatives)
