@@ -391,6 +391,11 @@ TESTS += testsuite/unit/test_device_deal
 testsuite_unit_test_device_deal_SOURCES = %D%/device_facts.h %D%/test_device_deal.cc
 testsuite_unit_test_device_deal_LDADD = libcheck.la libcore.la libbase.la
 
+check_PROGRAMS += testsuite/unit/test_device_rank_deal
+TESTS += testsuite/unit/test_device_rank_deal
+testsuite_unit_test_device_rank_deal_SOURCES = %D%/device_facts.h %D%/test_device_rank_deal.cc
+testsuite_unit_test_device_rank_deal_LDADD = libcheck.la libcore.la libbase.la
+
 check_PROGRAMS += testsuite/unit/test_world_gang_devices
 TESTS += testsuite/unit/test_world_gang_devices
 testsuite_unit_test_world_gang_devices_SOURCES = %D%/device_facts.h %D%/gang_stage.h \

@@ -177,13 +177,18 @@ void devices_go_to_ranks_in_their_order()
 	submit(s, 3, s.on({{"n1", {2, "1,3"}}, {"n2", {1, "0"}}}));
 	CHECK_EQUAL(
 		s.act(), "allocate:claim-0=gpu-1 allocate:claim-1=gpu-3 allocate:claim-2=gpu-0");
-	/* what is written stays, and is bound */
+	/* what is written stays; no pod is bound before all is written */
 	s.allocate(1, "n1", {"gpu-3"});
-	CHECK_EQUAL(s.act(), "bind:u1@n1");
-	s.world.answer(BindAnswered{{"u1"}, Ok{}}, s.now);
-	s.allocate(0, "n1", {"gpu-1"});
+	s.pass(2 * k_second);
+	CHECK_EQUAL(s.act(),
+		"report:u0:SlurmWaitsForDevice report:u1:SlurmWaitsForDevice "
+		"report:u2:SlurmWaitsForDevice");
 	s.allocate(2, "n2", {"gpu-0"});
-	CHECK_EQUAL(s.act(), "bind:u0@n1 bind:u2@n2");
+	s.pass(2 * k_second);
+	CHECK_EQUAL(s.act(), "report:u2:SlurmWaitsForDevice");
+	CHECK(has(s.text, "claims of other pods that share its job"));
+	s.allocate(0, "n1", {"gpu-1"});
+	CHECK_EQUAL(s.act(), "bind:u0@n1 bind:u1@n1 bind:u2@n2");
 }
 
 /* An agent that takes over finds one claim written, with the device that would be another's. */
@@ -196,9 +201,9 @@ void a_claim_that_is_written_keeps_its_device()
 	(void)s.act();
 	s.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, s.now);
 	s.world.observe(JobSeen{s.on({{"n1", {2, "0-1"}}})}, s.now);
-	const std::string done = s.act();
-	CHECK(has(done, "allocate:claim-0=gpu-1"));
-	CHECK(has(done, "bind:u1@n1"));
+	CHECK_EQUAL(s.act(), "allocate:claim-0=gpu-1");
+	s.allocate(0, "n1", {"gpu-1"});
+	CHECK_EQUAL(s.act(), "bind:u0@n1 bind:u1@n1");
 }
 
 /* Slurm gave a device that is not there any more: all is given back, and the node left out. */
@@ -218,6 +223,45 @@ void devices_that_cannot_be_used()
 	REQUIRE(submits.size() == 1);
 	CHECK(submits.front().second.spec.excluded_nodes ==
 		(std::vector<std::string>{"n1", "n3", "n4"}));
+}
+
+/* The job was submitted before the claims were known: nothing is wrong with the node. */
+void a_job_without_devices()
+{
+	Stage s(2);
+	SlurmJob job = s.on({{"n1", {2, ""}}});
+	job.nodes.front().gres.clear();
+	submit(s, 2, job);
+	const auto actions = s.take_unbound();
+	REQUIRE(only<Complete>(actions).size() == 1);
+	s.world.answer(CompleteAnswered{{"train-uid"}, Ok{}, true}, s.now);
+	job.state = JobState::complete;
+	job.end_time = s.now.wall_s;
+	s.world.observe(JobSeen{job}, s.now);
+	s.pass(60 * k_second);
+	const auto submits = only<Submit>(s.take());
+	REQUIRE(submits.size() == 1);
+	CHECK(submits.front().second.spec.excluded_nodes == (std::vector<std::string>{"n3", "n4"}));
+}
+
+/* The job is cancelled before the pods are bound: the next one may have other devices. */
+void claims_are_released_with_the_job()
+{
+	Stage s(2);
+	submit(s, 2, s.on({{"n1", {2, "0-1"}}}));
+	(void)s.act();
+	s.allocate(0, "n1", {"gpu-0"});
+	SlurmJob ended = s.on({{"n1", {2, "0-1"}}});
+	ended.state = JobState::complete;
+	ended.end_time = s.now.wall_s;
+	s.world.observe(JobSeen{ended}, s.now);
+	(void)s.take_unbound();
+	s.pass(12 * k_second);
+	std::string all;
+	for (const auto &[uid, action] : s.take_unbound())
+		all += word_of(uid, action) + " ";
+	CHECK(has(all, "release:claim-0"));
+	CHECK(!has(all, "release:claim-1"));
 }
 
 /* After a restart the claims may be listed later than pods and jobs. */
@@ -258,7 +302,8 @@ int main()
 		{TEST(a_task_for_each_device), TEST(claims_that_are_not_there_are_waited_for),
 			TEST(devices_go_to_ranks_in_their_order),
 			TEST(a_claim_that_is_written_keeps_its_device),
-			TEST(devices_that_cannot_be_used),
+			TEST(devices_that_cannot_be_used), TEST(a_job_without_devices),
+			TEST(claims_are_released_with_the_job),
 			TEST(without_the_claims_no_place_is_judged),
 			TEST(one_claim_for_all_is_refused)});
 }

@@ -76,6 +76,23 @@ class Matching
 	std::vector<bool> tried_;
 };
 
+/* Devices that meet few requests come first, so that those which meet many are left for pods of the
+ * job that come later. */
+void prefer_rare(std::vector<Slot> &slots, std::size_t devices)
+{
+	std::vector<std::size_t> uses(devices);
+	const DeviceRequest *last = nullptr;
+	for (const Slot &slot : slots) {
+		for (const std::size_t device :
+			slot.request == last ? std::vector<std::size_t>() : slot.fit)
+			uses[device]++;
+		last = slot.request;
+	}
+	for (Slot &slot : slots)
+		std::ranges::stable_sort(
+			slot.fit, {}, [&](std::size_t device) { return uses[device]; });
+}
+
 /* Errors: those of is_met_by(). */
 Result<std::vector<Slot>> slots_of(const std::vector<const ResourceClaim *> &claims,
 	const std::vector<DeviceId> &given, const std::string &node, const DeviceSources &from)
@@ -109,6 +126,7 @@ Result<std::vector<Slot>> slots_of(const std::vector<const ResourceClaim *> &cla
 			}
 		}
 	}
+	prefer_rare(out, given.size());
 	return out;
 }
 

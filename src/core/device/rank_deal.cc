@@ -13,78 +13,140 @@ namespace slurmkube::core
 namespace
 {
 
+/* What is shared out, and where. */
+struct Table {
+	std::vector<DeviceId> left;
+	const std::string &node;
+	const DeviceSources &from;
+};
+
+/* The claim of the rank and what it gets; nullopt: it has not been served. */
+struct Place {
+	const RankClaims *rank;
+	const ResourceClaim *claim;
+	std::optional<ClaimDeal> deal;
+};
+
 bool is_reserved(const ResourceClaim &claim, const std::string &pod_uid)
 {
 	return claim.allocation &&
 		std::ranges::find(claim.reserved_for, pod_uid) != claim.reserved_for.end();
 }
 
-/* The devices that the claims of the pod say. nullopt: not all say some of this pod. */
-std::optional<std::vector<ClaimDeal>> said_by(const RankClaims &rank)
+/* The devices that the claim says or has been told; nullopt: none. */
+std::optional<ClaimDeal> told(const Place &place)
 {
-	std::vector<ClaimDeal> out;
-	for (const ResourceClaim *claim : rank.claims) {
-		if (!is_reserved(*claim, rank.pod_uid))
-			return std::nullopt;
-		ClaimDeal &deal = out.emplace_back(ClaimDeal{claim, {}, {}});
-		for (const DeviceResult &one : claim->allocation->results)
-			deal.devices.push_back({one, {}});
+	const ResourceClaim &claim = *place.claim;
+	const std::optional<AllocateDevices> &sent = place.rank->sent;
+	ClaimDeal out{&claim, {}, {}};
+	if (is_reserved(claim, place.rank->pod_uid)) {
+		for (const DeviceResult &one : claim.allocation->results)
+			out.devices.push_back({one, {}});
+		return out;
+	}
+	if (claim.allocation || !sent || sent->claim != claim.id || sent->uid != claim.uid)
+		return std::nullopt;
+	out.devices = sent->devices;
+	out.configs = sent->configs;
+	return out;
+}
+
+std::vector<DeviceId> counted(const ClaimDeal &deal)
+{
+	std::vector<DeviceId> out;
+	for (const ChosenDevice &one : deal.devices) {
+		if (!one.result.is_for_admin)
+			out.push_back(one.result.device);
 	}
 	return out;
 }
 
-/* Takes the devices of the claims out of what is left. false: some are not there; then nothing is
- * taken. */
-bool take(const std::vector<ClaimDeal> &deals, std::vector<DeviceId> &left)
+/* Whether the devices meet the claim now. */
+bool is_met(const ClaimDeal &deal, const Table &table)
+{
+	Alternatives ways({deal.claim});
+	const std::vector<DeviceId> devices = counted(deal);
+	do {
+		if (deal_given(ways.claims(), devices, table.node, table.from))
+			return true;
+	} while (ways.next());
+	return false;
+}
+
+/* Takes the devices out of what is left. false: some are not there; then nothing is taken. */
+bool take(const ClaimDeal &deal, std::vector<DeviceId> &left)
 {
 	std::vector<DeviceId> rest = left;
-	for (const ClaimDeal &deal : deals) {
-		for (const ChosenDevice &chosen : deal.devices) {
-			if (chosen.result.is_for_admin)
-				continue;
-			const auto found = std::ranges::find(rest, chosen.result.device);
-			if (found == rest.end())
-				return false;
-			rest.erase(found);
-		}
+	for (const DeviceId &one : counted(deal)) {
+		const auto found = std::ranges::find(rest, one);
+		if (found == rest.end())
+			return false;
+		rest.erase(found);
 	}
 	left = std::move(rest);
 	return true;
 }
 
-/* A bound pod keeps what it has, even if the devices are not those of the job. */
-std::vector<ClaimDeal> kept_by(const RankClaims &rank, std::vector<DeviceId> &left)
+void keep_bound(std::vector<Place> &places, Table &table)
 {
-	auto deals = said_by(rank);
-	if (!deals || (!take(*deals, left) && !rank.is_bound))
-		return {};
-	return std::move(*deals);
+	for (Place &place : places) {
+		if (!place.rank->is_bound)
+			continue;
+		place.deal = told(place).value_or(ClaimDeal{place.claim, {}, {}});
+		(void)take(*place.deal, table.left); /* they need not be those of the job */
+	}
+}
+
+void keep_told(std::vector<Place> &places, Table &table)
+{
+	for (Place &place : places) {
+		auto deal = place.deal ? std::nullopt : told(place);
+		if (deal && is_met(*deal, table) && take(*deal, table.left))
+			place.deal = std::move(deal);
+	}
 }
 
 /* One way for all: the claims of all ranks ask for the same. */
-std::vector<const ResourceClaim *> joined(const std::deque<Alternatives> &ways)
-{
-	std::vector<const ResourceClaim *> out;
-	for (const Alternatives &one : ways)
-		out.insert(out.end(), one.claims().begin(), one.claims().end());
-	return out;
-}
-
 bool go_on(std::deque<Alternatives> &ways)
 {
 	return !ways.empty() &&
 		std::ranges::all_of(ways, [](Alternatives &one) { return one.next(); });
 }
 
-/* Error: that of the first way. */
-Result<std::vector<ClaimDeal>> deal_to_all(std::deque<Alternatives> &ways,
-	const std::vector<DeviceId> &left, const std::string &node, const DeviceSources &from)
+Result<std::vector<ClaimDeal>> deal_to_all(std::deque<Alternatives> &ways, const Table &table)
 {
-	const auto first = deal_given(joined(ways), left, node, from);
-	auto out = first;
-	while (!out && go_on(ways))
-		out = deal_given(joined(ways), left, node, from);
-	return out ? out : first;
+	std::optional<Error> first;
+	do {
+		std::vector<const ResourceClaim *> claims;
+		for (const Alternatives &one : ways)
+			claims.push_back(one.claims().front());
+		auto out = deal_given(claims, table.left, table.node, table.from);
+		if (out)
+			return out;
+		first = first ? first : out.error();
+	} while (go_on(ways));
+	return *first;
+}
+
+/* Error: that of the first way. */
+Status serve(std::vector<Place> &places, const Table &table)
+{
+	std::deque<Alternatives> ways;
+	for (const Place &place : places) {
+		if (!place.deal)
+			ways.emplace_back(std::vector<const ResourceClaim *>{place.claim});
+	}
+	auto deals = deal_to_all(ways, table);
+	if (!deals)
+		return deals.error();
+	auto next = deals->begin();
+	for (Place &place : places) {
+		if (place.deal)
+			continue;
+		place.deal = std::move(*next++);
+		place.deal->claim = place.claim;
+	}
+	return Ok{};
 }
 
 } // namespace
@@ -95,26 +157,27 @@ Result<std::vector<std::vector<ClaimDeal>>> deal_to_ranks(const std::vector<Rank
 	auto given = given_to(slot, extra, from.rules);
 	if (!given)
 		return given.error();
-	std::vector<std::vector<ClaimDeal>> out;
-	std::deque<Alternatives> ways;
-	for (const RankClaims &rank : ranks)
-		out.push_back(kept_by(rank, *given));
-	for (std::size_t i = 0; i < ranks.size(); i++) {
-		if (out[i].empty() && !ranks[i].is_bound)
-			ways.emplace_back(ranks[i].claims);
+	Table table{std::move(*given), slot.node, from};
+	std::vector<Place> places;
+	for (const RankClaims &rank : ranks) {
+		for (const ResourceClaim *claim : rank.claims)
+			places.push_back({&rank, claim, std::nullopt});
 	}
-	auto deals = deal_to_all(ways, *given, slot.node, from);
-	if (!deals)
-		return deals.error();
-	auto next = deals->begin();
-	for (std::size_t i = 0; i < ranks.size(); i++) {
-		if (!out[i].empty() || ranks[i].is_bound)
-			continue;
-		for (const ResourceClaim *claim : ranks[i].claims) {
-			next->claim = claim;
-			out[i].push_back(std::move(*next++));
-		}
+	keep_bound(places, table);
+	std::vector<Place> kept = places;
+	Table rest = table;
+	keep_told(kept, rest);
+	Status served = serve(kept, rest);
+	if (!served) {
+		kept = std::move(places);
+		served = serve(kept, table);
 	}
+	if (!served)
+		return served.error();
+	std::vector<std::vector<ClaimDeal>> out(ranks.size());
+	for (Place &place : kept)
+		out[static_cast<std::size_t>(place.rank - ranks.data())].push_back(
+			std::move(*place.deal));
 	return out;
 }
 

@@ -10,6 +10,7 @@
 
 #include "src/core/device/deal.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,13 +22,16 @@ struct RankClaims {
 	std::string pod_uid;
 	bool is_bound = false;
 	std::vector<const ResourceClaim *> claims; /* of the caller */
+	/* a write for one of the claims that may have been done, and has not been seen */
+	std::optional<AllocateDevices> sent = {};
 };
 
 /*
- * What each rank's claims get, in the order of the ranks. A pod whose claims say devices of the job
- * keeps them, as does a pod that is bound, so the deal stays the same while it is written. All
- * other pods are served in their order, and take the same one of their alternatives. Errors: as of
- * deal().
+ * What each rank's claims get, in the order of the ranks. A claim that says, or has been told,
+ * devices of the job which still meet it keeps them, so the deal stays the same while it is
+ * written; so does every claim of a pod that is bound. All other claims are served in their order,
+ * and take the same one of their alternatives. If that leaves a claim without devices, all pods
+ * that are not bound are served anew. Errors: as of deal().
  */
 Result<std::vector<std::vector<ClaimDeal>>> deal_to_ranks(const std::vector<RankClaims> &ranks,
 	const NodeAllocation &slot, const std::string &extra, const DeviceSources &from);

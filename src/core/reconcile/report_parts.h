@@ -35,6 +35,8 @@ std::string resource_claim_ends(const std::string &claim);
 std::string resource_claim_not_own(const std::string &claim);
 std::string resource_claim_in_use(const std::string &claim);
 std::string resource_claim_being_written(const std::string &claim);
+inline constexpr char k_devices_of_others[] =
+	"the claims of other pods that share its job are not written yet";
 inline constexpr char k_devices_not_told[] = "Slurm has not said yet which devices the job has";
 std::string device_in_use(const std::string &device, const std::string &claim);
 

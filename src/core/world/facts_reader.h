@@ -139,6 +139,8 @@ class FactsReader
 	void check_gang_devices(ComponentFacts &facts) const;
 	[[nodiscard]] std::vector<RankClaims> claims_of_ranks(
 		std::vector<RankFacts *> &ranks, bool is_provisional) const;
+	void hold_together(ComponentFacts &facts) const;
+	[[nodiscard]] std::optional<AllocateDevices> sent_for(const RankFacts &rank) const;
 	void check_devices_on(const NodeAllocation &slot, std::vector<RankFacts *> ranks,
 		bool is_provisional) const;
 	[[nodiscard]] bool is_room_late(const PodUid &key, const ComponentFacts &facts) const;

@@ -21,6 +21,14 @@ bool has_claims(const PodEntry &entry)
 	return entry.pod && !entry.pod->resource_claims.empty();
 }
 
+/* The job did not ask for devices: it was submitted before the claims were known. */
+bool has_no_devices(const NodeAllocation &slot, const DeviceRules &rules)
+{
+	return std::ranges::none_of(slot.gres, [&](const Gres &one) {
+		return std::ranges::find(rules, one.name, &DeviceRule::gres) != rules.end();
+	});
+}
+
 /* Everything that must be true before the claims of a waiting pod are written. */
 bool is_placed(const RankFacts &r)
 {
@@ -93,6 +101,33 @@ void FactsReader::check_gang_devices(ComponentFacts &f) const
 		if (slot != f.job->nodes.end())
 			check_devices_on(*slot, ranks, provisional_.contains(f.job->id));
 	}
+	hold_together(f);
+}
+
+/* Until all claims are written no pod is bound, because then the allocation can still be given back
+ * as a whole. */
+void FactsReader::hold_together(ComponentFacts &f) const
+{
+	const auto has_begun = [](const RankFacts &r) { return r.busy.bind || is_bound(r); };
+	const auto is_open = [&](const RankFacts &r) {
+		return r.side == PodSide::waiting && r.holds_rank &&
+			has_claims(state_.pods.at(r.uid)) &&
+			(r.busy.claim || r.node.claim_step || !r.node.device_wait.empty());
+	};
+	if (std::ranges::any_of(f.ranks, has_begun) || std::ranges::none_of(f.ranks, is_open))
+		return;
+	for (RankFacts &r : f.ranks) {
+		if (is_placed(r) && !is_open(r))
+			r.node.device_wait = k_devices_of_others;
+	}
+}
+
+/* A claim that is being written, or was written and has not been seen. */
+std::optional<AllocateDevices> FactsReader::sent_for(const RankFacts &r) const
+{
+	const std::optional<ClaimStep> &step = state_.pods.at(r.uid).submitted_step;
+	const auto *sent = step ? std::get_if<AllocateDevices>(&*step) : nullptr;
+	return sent ? std::optional(*sent) : std::nullopt;
 }
 
 /* Claims that cannot be used yet keep only their own pod from being bound. */
@@ -104,7 +139,7 @@ std::vector<RankClaims> FactsReader::claims_of_ranks(
 		const bool is_bound = is_bound_side(r->side);
 		const auto claims = resource_claims_of(state_, *r->pod);
 		if (claims && (is_bound || !is_provisional)) {
-			out.push_back({r->uid.text, is_bound, *claims});
+			out.push_back({r->uid.text, is_bound, *claims, sent_for(*r)});
 			return false;
 		}
 		if (!is_bound) {
@@ -129,6 +164,8 @@ void FactsReader::check_devices_on(
 			continue;
 		if (deals)
 			follow_deals(r.uid, *r.pod, (*deals)[i], r);
+		else if (has_no_devices(slot, state_.settings.devices))
+			r.node.forbidden = cannot_be_used(deals.error().what);
 		else
 			refuse_deal(r.uid, deals.error(), slot.node, r.node);
 	}
