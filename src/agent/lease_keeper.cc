@@ -14,6 +14,7 @@ namespace
 {
 
 constexpr std::chrono::seconds k_period{2};
+constexpr unsigned k_conflicts_most = 3; /* in a row, before they are told */
 
 void log_change(const core::LeaseState &before, const core::LeaseState &after)
 {
@@ -71,7 +72,8 @@ void LeaseKeeper::read()
 			if (answer)
 				judge_.seen(*answer, now());
 			else
-				judge_.not_read(answer.error().what, is_refusal(answer.error()));
+				judge_.not_read(
+					answer.error().what, is_refusal(answer.error()), now());
 			act();
 		});
 }
@@ -98,13 +100,16 @@ void LeaseKeeper::write(const core::LeaseRecord &record)
 void LeaseKeeper::written(const Result<core::LeaseRecord> &answer, bool is_new)
 {
 	if (answer) {
+		conflicts_ = 0;
 		judge_.written(*answer, now());
 		return act();
 	}
 	const Error &error = answer.error();
 	const bool is_gone = error.code == Errc::not_found;
-	if (error.code == Errc::conflict || (is_gone && !is_new))
-		return read(); /* another agent was quicker */
+	/* another agent was quicker, and the next read shows it */
+	if ((error.code == Errc::conflict || (is_gone && !is_new)) &&
+		++conflicts_ < k_conflicts_most)
+		return;
 	/* gone, although it was to be created: the namespace does not exist */
 	judge_.not_written(error.what, is_gone || is_refusal(error), now());
 	judge_.decide(now());

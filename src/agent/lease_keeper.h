@@ -51,7 +51,8 @@ class LeaseKeeper
 	const OnChange on_change_;
 	core::LeaseJudge judge_;
 	core::LeaseState published_;
-	bool is_busy_ = false; /* a request has no answer yet */
+	bool is_busy_ = false;
+	unsigned conflicts_ = 0; /* writes in a row that another agent's write has overtaken */
 };
 
 } // namespace slurmkube::agent

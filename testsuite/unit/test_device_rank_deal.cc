@@ -142,6 +142,15 @@ void a_bound_pod_keeps_what_it_has()
 		"a: c=gpu-0; b: d=gpu-3");
 }
 
+/* One of its two devices is the job's: no other pod gets it. */
+void a_bound_pod_with_one_device_of_the_job()
+{
+	const ResourceClaim both =
+		says(claim("d", {request("r", 2)}), "b", {{"r", "gpu-0"}, {"r", "gpu-3"}});
+	CHECK_EQUAL(dealt(four(), {{"a", {one("c")}}, {"b", {both}, true}}, given("0-1", 2)),
+		"a: c=gpu-1; b: d=gpu-0 d=gpu-3");
+}
+
 /* The first pod comes alone, and must not take what only the second can use. */
 void devices_that_suit_fewer_go_first()
 {
@@ -189,6 +198,7 @@ int main()
 	return check::run_tests("device_rank_deal",
 		{TEST(in_the_order_of_ranks), TEST(what_is_written_stays),
 			TEST(what_is_being_written_stays), TEST(a_bound_pod_keeps_what_it_has),
+			TEST(a_bound_pod_with_one_device_of_the_job),
 			TEST(devices_that_suit_fewer_go_first), TEST(what_does_not_fit_any_more),
 			TEST(alternatives)});
 }

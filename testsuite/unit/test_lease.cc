@@ -461,15 +461,57 @@ void the_second_stops_although_the_first_agent_is_new()
 	}
 }
 
+/* Reads succeed and renewals do not: another agent counts from the last renewal. */
+void a_lease_that_is_not_renewed_is_not_fresh()
+{
+	Stage s;
+	Agent a("a", "ctl1", 1);
+	a.open(s.now);
+	s.pass(2, {&a});
+	CHECK_EQUAL(s.server.writes, 1);
+	const std::int64_t renewed_us = s.now.mono_us;
+	for (const std::int64_t seconds : {10, 20, 30, 40}) {
+		s.now.mono_us = renewed_us + seconds * k_second;
+		a.judge.link_heard(s.now);
+		a.judge.seen(s.server.lease, s.now);
+		(void)a.judge.decide(s.now);
+		CHECK_EQUAL(core::is_fresh(a.judge.state(), s.now), seconds < 34);
+	}
+}
+
+void a_lease_that_was_not_there_is_told()
+{
+	Stage s;
+	Agent first("a", "ctl1", 1), second("a", "ctl1", 1);
+	first.open(s.now);
+	s.pass(4, {&first});
+	CHECK(first.judge.state().is_new);
+	second.judge.seen(s.server.lease, s.now);
+	second.judge.seen(std::nullopt, s.now);
+	CHECK(!second.judge.state().is_new);
+}
+
 void without_rights_the_agent_goes_on()
 {
 	Stage s;
 	Agent a("a", "ctl1", 1);
 	a.open(s.now);
-	a.judge.not_read("no answer", false);
+	a.judge.not_read("no answer", false, s.now);
 	(void)a.judge.decide(s.now);
 	CHECK_EQUAL(a.standing(), "undecided");
-	a.judge.not_read("leases is forbidden", true);
+	/* an API server that has just started refuses everything for a moment */
+	a.judge.not_read("leases is forbidden", true, s.now);
+	CHECK(!a.judge.decide(s.now));
+	CHECK_EQUAL(a.standing(), "undecided");
+	s.now.mono_us += 9 * k_second;
+	a.judge.not_read("no answer", false, s.now);
+	s.now.mono_us += k_second;
+	a.judge.not_read("leases is forbidden", true, s.now);
+	(void)a.judge.decide(s.now);
+	CHECK_EQUAL(a.standing(), "undecided");
+	s.now.mono_us += 10 * k_second;
+	a.judge.link_heard(s.now);
+	a.judge.not_read("leases is forbidden", true, s.now);
 	CHECK(!a.judge.decide(s.now));
 	CHECK_EQUAL(a.standing(), "free");
 	CHECK(lease_trouble_text(a.judge.state()).starts_with("leases is forbidden; a second"));
@@ -493,7 +535,7 @@ void without_rights_the_agent_of_another_cluster_waits_on()
 	a.open(s.now);
 	b.open(s.now);
 	s.pass(10, {&a, &b});
-	b.judge.not_read("leases is forbidden", true);
+	b.judge.not_read("leases is forbidden", true, s.now);
 	s.now.mono_us += 3600 * k_second;
 	b.judge.link_heard(s.now);
 	CHECK(!b.judge.decide(s.now));
@@ -544,6 +586,8 @@ int main()
 			TEST(a_restart_just_before_does_not_make_the_first_one_second),
 			TEST(a_contest_ends_although_a_controller_is_restarted),
 			TEST(the_second_stops_although_the_first_agent_is_new),
+			TEST(a_lease_that_is_not_renewed_is_not_fresh),
+			TEST(a_lease_that_was_not_there_is_told),
 			TEST(without_rights_the_agent_goes_on),
 			TEST(without_rights_the_agent_of_another_cluster_waits_on),
 			TEST(a_holder_is_written_and_read),

@@ -203,7 +203,62 @@ void a_claim_that_is_written_keeps_its_device()
 	s.world.observe(JobSeen{s.on({{"n1", {2, "0-1"}}})}, s.now);
 	CHECK_EQUAL(s.act(), "allocate:claim-0=gpu-1");
 	s.allocate(0, "n1", {"gpu-1"});
+	CHECK_EQUAL(s.act(), "");
+	s.pass(11 * k_second); /* a release by the agent before may still come */
 	CHECK_EQUAL(s.act(), "bind:u0@n1 bind:u1@n1");
+}
+
+/* Its user has deleted the claim of a pod that runs. In a gang no index of Slurm's says which
+ * device is taken. */
+void a_bound_pod_without_its_claim()
+{
+	for (const bool is_gone : {true, false}) {
+		Stage s(2);
+		submit(s, 2, s.on({{"n1", {2, "0-1"}}}));
+		(void)s.act();
+		s.allocate(0, "n1", {"gpu-0"});
+		s.allocate(1, "n1", {"gpu-1"});
+		CHECK_EQUAL(s.act(), "bind:u0@n1 bind:u1@n1");
+		for (const char *uid : {"u0", "u1"}) {
+			s.world.answer(BindAnswered{{uid}, Ok{}}, s.now);
+			Pod seen = *s.world.state().pod({uid});
+			seen.node_name = "n1";
+			seen.phase = PodPhase::running;
+			seen.annotations[names::k_allocation_job_id] = "7";
+			seen.annotations[names::k_allocation_attempt] = "1";
+			seen.annotations[names::k_allocation_rank] = uid[1];
+			s.world.observe(PodSeen{seen}, s.now);
+		}
+		if (is_gone) {
+			s.world.observe(ResourceClaimGone{{"a", "claim-0"}});
+		} else {
+			ResourceClaim ends =
+				*s.world.state().resource_claims.find({"a", "claim-0"});
+			ends.deleting = true;
+			s.world.observe(ResourceClaimSeen{ends});
+		}
+		/* the pod of rank 1 ends, and another one comes */
+		s.end(1, PodPhase::failed, 1);
+		const Pod last = *s.world.state().pod({"u1"});
+		s.world.observe(PodGone{last.uid, last}, s.now);
+		ResourceClaim next = s.own_claim(1, 1);
+		next.id.name = "claim-1b";
+		next.uid = "uid-claim-1b";
+		next.owner_uid = "u1b";
+		s.world.observe(ResourceClaimGone{{"a", "claim-1"}});
+		s.world.observe(ResourceClaimSeen{next});
+		Pod pod = s.pod(1, "b");
+		pod.resource_claims = {{"c", "claim-1b", true, false, "one-gpu"}};
+		s.world.observe(PodSeen{pod}, s.now);
+		s.pass(4 * k_second);
+		std::string all;
+		for (int i = 0; i < 4; i++) {
+			all += s.act() + " ";
+			s.pass(2 * k_second);
+		}
+		CHECK(!has(all, "claim-1b=gpu-0"));
+		CHECK_EQUAL(has(all, "allocate:claim-1b=gpu-1"), !is_gone);
+	}
 }
 
 /* Slurm gave a device that is not there any more: all is given back, and the node left out. */
@@ -302,8 +357,8 @@ int main()
 		{TEST(a_task_for_each_device), TEST(claims_that_are_not_there_are_waited_for),
 			TEST(devices_go_to_ranks_in_their_order),
 			TEST(a_claim_that_is_written_keeps_its_device),
-			TEST(devices_that_cannot_be_used), TEST(a_job_without_devices),
-			TEST(claims_are_released_with_the_job),
+			TEST(a_bound_pod_without_its_claim), TEST(devices_that_cannot_be_used),
+			TEST(a_job_without_devices), TEST(claims_are_released_with_the_job),
 			TEST(without_the_claims_no_place_is_judged),
 			TEST(one_claim_for_all_is_refused)});
 }

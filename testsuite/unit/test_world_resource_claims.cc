@@ -130,6 +130,14 @@ ResourceClaim protected_claim(const std::string &name)
 	return out;
 }
 
+/* As the API server has it after a release. */
+ResourceClaim released_claim(const std::string &name)
+{
+	ResourceClaim out = protected_claim(name);
+	out.resource_version = "2";
+	return out;
+}
+
 ResourceClaim allocated_claim(
 	const std::string &name, const std::string &pod, const std::string &device_name)
 {
@@ -244,9 +252,57 @@ void an_allocation_without_a_job_is_released()
 	s.world.answer(LookUpAnswered{{"a"}, PodLookup::unbound}, s.now);
 	CHECK_EQUAL(s.act(), "release:c");
 	CHECK_EQUAL(s.act(), "");
-	s.tell(protected_claim("c"));
+	s.tell(released_claim("c"));
 	s.tell_job("a", 7, JobState::running, "n1", "0");
 	CHECK_EQUAL(s.act(), "allocate:c=gpu-0");
+}
+
+/* The release has been sent, and the watch still shows the claim with the device that the next job
+ * has, too: bound now, the pod would be without devices. */
+void a_claim_that_is_being_released_is_not_done()
+{
+	for (const bool is_answered : {true, false}) {
+		Stage s;
+		s.tell(allocated_claim("c", "a", "gpu-1"));
+		s.world.observe(PodSeen{Stage::pod("a", "c")}, s.now);
+		(void)s.act();
+		s.world.answer(
+			SubmitAnswered{{"a"}, Submitted{.job = {7}, .node = "", .cpus = 0}}, s.now);
+		s.tell_job("a", 7, JobState::pending);
+		s.wait(11);
+		(void)s.act();
+		s.world.answer(LookUpAnswered{{"a"}, PodLookup::unbound}, s.now);
+		CHECK_EQUAL(s.act(), "release:c");
+		if (!is_answered)
+			s.world.answer(
+				WriteClaimAnswered{{"a"}, Error{Errc::io, "timeout"}}, s.now);
+		s.tell_job("a", 7, JobState::running, "n1", "1");
+		s.wait(20);
+		CHECK_EQUAL(s.act(),
+			is_answered ? "report:a:SlurmWaitsForDevice"
+				    : "report:a:SlurmWaitsForDevice look:a");
+		s.world.answer(LookUpAnswered{{"a"}, PodLookup::unbound}, s.now);
+		CHECK_EQUAL(s.act(), is_answered ? "" : "release:c");
+		s.tell(released_claim("c"));
+		CHECK_EQUAL(s.act(), "allocate:c=gpu-1");
+		ResourceClaim again = allocated_claim("c", "a", "gpu-1");
+		again.resource_version = "3";
+		s.tell(again);
+		CHECK_EQUAL(s.act(), "bind:a@n1");
+	}
+}
+
+/* An agent before this one may have sent a release, which comes late. */
+void an_allocation_of_before_is_trusted_later()
+{
+	Stage s;
+	s.tell(allocated_claim("c", "a", "gpu-1"));
+	s.world.observe(PodSeen{Stage::pod("a", "c")}, s.now);
+	s.tell_job("a", 7, JobState::running, "n1", "1");
+	s.wait(9);
+	CHECK_EQUAL(s.act(), "report:a:SlurmWaitsForDevice");
+	s.wait(2);
+	CHECK_EQUAL(s.act(), "bind:a@n1");
 }
 
 /* A user deletes one of the claims before the pod is bound. */
@@ -378,6 +434,8 @@ int main()
 			TEST(devices_are_not_guessed),
 			TEST(a_device_is_not_given_while_another_claim_has_it),
 			TEST(a_device_that_is_gone), TEST(an_allocation_without_a_job_is_released),
+			TEST(a_claim_that_is_being_released_is_not_done),
+			TEST(an_allocation_of_before_is_trusted_later),
 			TEST(the_other_claims_are_released_too), TEST(a_claim_that_is_named_twice),
 			TEST(admin_access_takes_no_device),
 			TEST(devices_of_a_new_record_are_waited_for),

@@ -292,8 +292,9 @@ void another_slurm_cluster_holds_everything()
 	}
 }
 
-/* The pods have had jobs of another Slurm meanwhile. */
-void an_end_while_another_slurm_led_takes_no_pod_along()
+/* The pods have had jobs of another Slurm meanwhile. is_new: the Lease that would tell that has
+ * been deleted. */
+void ends_while_another_slurm_led(bool is_new)
 {
 	Stage s;
 	Settings settings = Stage::settings();
@@ -302,7 +303,8 @@ void an_end_while_another_slurm_led_takes_no_pod_along()
 	s.node(true);
 	s.world.observe(NodesListed{{"node-uid"}});
 	s.world.observe(PodsListed{{}}, s.now);
-	s.world.observe(standing(LeaseStanding::other_cluster));
+	if (!is_new)
+		s.world.observe(standing(LeaseStanding::other_cluster));
 	s.world.observe(PodSeen{s.pod("a")}, s.now);
 	s.world.observe(PodSeen{running(s, "b", 8)}, s.now);
 	s.world.observe(PodSeen{running(s, "c", 9)}, s.now);
@@ -311,7 +313,9 @@ void an_end_while_another_slurm_led_takes_no_pod_along()
 	s.world.observe(JobSeen{Stage::job(8, "b", JobState::timeout)}, s.now);
 	s.pass(600 * k_second);
 	CHECK_EQUAL(s.act(), "");
-	s.world.observe(standing(LeaseStanding::free));
+	LeaseSeen mine = standing(LeaseStanding::free);
+	mine.state.is_new = is_new;
+	s.world.observe(mine);
 	std::string done = s.act();
 	s.pass(30 * k_second);
 	done += " " + s.act();
@@ -321,6 +325,12 @@ void an_end_while_another_slurm_led_takes_no_pod_along()
 	/* what ends now counts */
 	s.world.observe(JobSeen{Stage::job(9, "c", JobState::timeout)}, s.now);
 	CHECK(s.act().find("remove:c") != std::string::npos);
+}
+
+void an_end_while_another_slurm_led_takes_no_pod_along()
+{
+	for (const bool is_new : {false, true})
+		ends_while_another_slurm_led(is_new);
 }
 
 /* The agent that leads has no reason to list anything again. */

@@ -92,8 +92,15 @@ void keep_bound(std::vector<Place> &places, Table &table)
 	for (Place &place : places) {
 		if (!place.rank->is_bound)
 			continue;
-		place.deal = told(place).value_or(ClaimDeal{place.claim, {}, {}});
-		(void)take(*place.deal, table.left); /* they need not be those of the job */
+		place.deal = ClaimDeal{place.claim, {}, {}};
+		if (!place.claim->allocation)
+			continue;
+		for (const DeviceResult &one : place.claim->allocation->results) {
+			place.deal->devices.push_back({one, {}});
+			/* they need not be those of the job */
+			if (!one.is_for_admin)
+				std::erase(table.left, one.device);
+		}
 	}
 }
 

@@ -24,6 +24,10 @@ constexpr std::int64_t k_silence_us = 5 * k_second_us;
 constexpr unsigned k_first_takings_most = 2;
 /* Two agents may each take the other one for the second. */
 constexpr unsigned k_takings_most = 5;
+/* An API server that has just started refuses everything until it has read its roles. */
+constexpr std::int64_t k_refused_us = 10 * k_second_us;
+/* A write may have been carried out that long before its answer. */
+constexpr std::int64_t k_answer_us = 5 * k_second_us;
 constexpr std::int64_t k_takings_us = 60 * k_second_us;
 
 constexpr std::string_view k_name_prefix = "slurmkubed-";
@@ -145,8 +149,10 @@ void LeaseJudge::seen(std::optional<LeaseRecord> record, Now now)
 		after_us_.insert(record->holder);
 	record_ = std::move(record);
 	read_us_ = now.mono_us;
+	state_.is_new = state_.is_new || (!is_read_ && !record_);
 	is_read_ = true;
 	reading_is_refused_ = false;
+	refused_since_us_ = 0;
 	if (const auto held = holder())
 		was_ours_ = held == self_;
 	if (!writing_failed_)
@@ -169,10 +175,14 @@ void LeaseJudge::written(LeaseRecord record, Now now)
 	first_takings_us_.push_back(now.mono_us);
 }
 
-void LeaseJudge::not_read(std::string trouble, bool is_refusal)
+void LeaseJudge::not_read(std::string trouble, bool is_refusal, Now now)
 {
 	state_.trouble = std::move(trouble);
-	reading_is_refused_ = is_refusal;
+	if (!is_refusal)
+		refused_since_us_ = 0;
+	else if (refused_since_us_ == 0)
+		refused_since_us_ = now.mono_us;
+	reading_is_refused_ = is_refusal && now.mono_us - refused_since_us_ >= k_refused_us;
 }
 
 void LeaseJudge::not_written(std::string trouble, bool is_refusal, Now now)
@@ -234,7 +244,11 @@ std::optional<LeaseRecord> LeaseJudge::decide(Now now)
 	is_contested_ = found.is_contested || verdict.standing == LeaseStanding::contested;
 	state_.standing = verdict.standing;
 	state_.held = found.held;
-	state_.read_us = reading_is_refused_ ? 0 : read_us_;
+	/* another agent counts from our last renewal */
+	const bool is_ours = found.held && found.held == self_ && written_us_ > 0;
+	state_.read_us = reading_is_refused_ ? 0
+		: is_ours                    ? std::min(read_us_, written_us_ - k_answer_us)
+					     : read_us_;
 	return verdict.writes ? std::optional(record_of(*found.self, now)) : std::nullopt;
 }
 

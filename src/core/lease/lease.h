@@ -71,6 +71,8 @@ struct LeaseState {
 	std::string trouble;             /* why the Lease cannot be read or written */
 	/* When it was read last, monotonic; 0: never, or we lack the right to read it. */
 	std::int64_t read_us = 0;
+	/* There was no Lease when it was read first. Who led before is not known. */
+	bool is_new = false;
 	bool operator==(const LeaseState &) const = default;
 };
 /* Another agent leads, and this one does nothing. */
@@ -116,7 +118,7 @@ class LeaseJudge
 	/* Our write was accepted; the Lease as it is now. */
 	void written(LeaseRecord record, Now now);
 	/* The Lease could not be read, or not be written. is_refusal: an administrator must act. */
-	void not_read(std::string trouble, bool is_refusal);
+	void not_read(std::string trouble, bool is_refusal, Now now);
 	void not_written(std::string trouble, bool is_refusal, Now now);
 
 	/* Judges anew. Returns the Lease to be written, if any; one with a resource version
@@ -137,7 +139,7 @@ class LeaseJudge
 	std::optional<LeaseRecord> record_;
 	bool is_read_ = false, was_ours_ = false, is_contested_ = false;
 	bool reading_is_refused_ = false, writing_is_refused_ = false, writing_failed_ = false;
-	std::int64_t read_us_ = 0, changed_us_ = 0, written_us_ = 0;
+	std::int64_t read_us_ = 0, changed_us_ = 0, written_us_ = 0, refused_since_us_ = 0;
 	std::vector<std::int64_t> takings_us_, first_takings_us_;
 	/* holders that we were the first to take the Lease from, and that took it from us first */
 	std::set<std::string> before_us_, after_us_;

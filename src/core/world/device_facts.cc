@@ -28,6 +28,22 @@ ClaimStep claim_step(const DeviceStep &step)
 	return std::visit([](const auto &one) { return ClaimStep(one); }, step);
 }
 
+/* The claim is as it was when its release was sent, so that the release may still come. */
+bool is_being_released(const PodEntry &entry, const ResourceClaim &claim)
+{
+	const std::optional<ReleaseDevices> &open = entry.open_release;
+	return open && open->claim == claim.id && open->uid == claim.uid &&
+		open->version == claim.resource_version;
+}
+
+bool is_written_here(const PodEntry &entry, const ResourceClaim &claim)
+{
+	const auto *sent = entry.submitted_step
+		? std::get_if<AllocateDevices>(&*entry.submitted_step)
+		: nullptr;
+	return sent && sent->claim == claim.id && sent->uid == claim.uid;
+}
+
 /* Adds the devices of the claims to those of options and extended resources. */
 Status add_gres(const DeviceDemand &demand, JobSpec &spec)
 {
@@ -104,12 +120,26 @@ void FactsReader::refuse_deal(
 void FactsReader::follow_deals(const PodUid &uid, const Pod &pod,
 	const std::vector<ClaimDeal> &deals, RankFacts &rank) const
 {
+	const PodEntry &entry = state_.pods.at(uid);
 	for (const ClaimDeal &one : deals) {
 		if (is_in_use(one, rank.node))
 			break;
-		if (is_done(one, uid.text))
+		if (is_being_released(entry, *one.claim)) {
+			rank.node.device_wait = resource_claim_being_written(one.claim->id.name);
+			if (entry.submitted_step != ClaimStep(*entry.open_release))
+				rank.stale_claim = *entry.open_release; /* it was not answered */
+			break;
+		}
+		if (!is_done(one, uid.text)) {
+			take_step(uid, pod, one, rank);
+			break;
+		}
+		/* a release by an agent before this one may still come */
+		const std::int64_t sure_us = state_.sync.synced_us() + k_late_us;
+		if (now_.mono_us >= sure_us || is_written_here(entry, *one.claim))
 			continue;
-		take_step(uid, pod, one, rank);
+		rank.node.device_wait = resource_claim_being_written(one.claim->id.name);
+		found_.look_later(uid, sure_us);
 		break;
 	}
 	wait_for_devices(uid, rank.node);

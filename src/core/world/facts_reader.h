@@ -137,6 +137,8 @@ class FactsReader
 	[[nodiscard]] std::map<std::string, std::vector<RankFacts *>> ranks_with_claims(
 		ComponentFacts &facts) const;
 	void check_gang_devices(ComponentFacts &facts) const;
+	[[nodiscard]] Result<std::vector<const ResourceClaim *>> claims_of_bound(
+		const Pod &pod) const;
 	[[nodiscard]] std::vector<RankClaims> claims_of_ranks(
 		std::vector<RankFacts *> &ranks, bool is_provisional) const;
 	void hold_together(ComponentFacts &facts) const;

@@ -130,6 +130,22 @@ std::optional<AllocateDevices> FactsReader::sent_for(const RankFacts &r) const
 	return sent ? std::optional(*sent) : std::nullopt;
 }
 
+/* What a bound pod has, whatever has become of its claims. Error: that is not known. */
+Result<std::vector<const ResourceClaim *>> FactsReader::claims_of_bound(const Pod &pod) const
+{
+	std::vector<const ResourceClaim *> out;
+	for (const PodResourceClaim &one : pod.resource_claims) {
+		const ResourceClaim *claim = one.is_needless
+			? nullptr
+			: state_.resource_claims.find({pod.name_space, one.claim});
+		if (claim && claim->allocation)
+			out.push_back(claim);
+		else if (!one.is_needless)
+			return Error{Errc::again, resource_claim_missing(one.claim)};
+	}
+	return out;
+}
+
 /* Claims that cannot be used yet keep only their own pod from being bound. */
 std::vector<RankClaims> FactsReader::claims_of_ranks(
 	std::vector<RankFacts *> &ranks, bool is_provisional) const
@@ -137,7 +153,8 @@ std::vector<RankClaims> FactsReader::claims_of_ranks(
 	std::vector<RankClaims> out;
 	std::erase_if(ranks, [&](RankFacts *r) {
 		const bool is_bound = is_bound_side(r->side);
-		const auto claims = resource_claims_of(state_, *r->pod);
+		const auto claims =
+			is_bound ? claims_of_bound(*r->pod) : resource_claims_of(state_, *r->pod);
 		if (claims && (is_bound || !is_provisional)) {
 			out.push_back({r->uid.text, is_bound, *claims, sent_for(*r)});
 			return false;
@@ -154,6 +171,18 @@ std::vector<RankClaims> FactsReader::claims_of_ranks(
 void FactsReader::check_devices_on(
 	const NodeAllocation &slot, std::vector<RankFacts *> ranks, bool is_provisional) const
 {
+	for (const RankFacts *r : ranks) {
+		if (!is_bound_side(r->side) || claims_of_bound(*r->pod))
+			continue;
+		/* its claim was deleted by hand: which devices it has is not known */
+		const Error unknown{Errc::again,
+			"pod " + r->pod->name + " runs there without the claim of its devices"};
+		for (RankFacts *other : ranks) {
+			if (!is_bound_side(other->side))
+				refuse_deal(other->uid, unknown, slot.node, other->node);
+		}
+		return;
+	}
 	const std::vector<RankClaims> claims = claims_of_ranks(ranks, is_provisional);
 	const SlurmNode *record = state_.slurm_node(slot.node);
 	const auto deals = deal_to_ranks(

@@ -87,6 +87,8 @@ void World::mark_in_flight(const PodUid &uid, const Action &action, Now now)
 	} else if (const auto *provide = std::get_if<WriteClaim>(&action)) {
 		entry.busy.claim = true;
 		entry.submitted_step = provide->step;
+		if (const auto *release = std::get_if<ReleaseDevices>(&provide->step))
+			entry.open_release = *release;
 	} else {
 		entry.busy.look = true;
 	}

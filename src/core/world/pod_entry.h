@@ -88,6 +88,9 @@ struct PodEntry {
 	std::int64_t bound_us = 0; /* when we bound it, until it is seen to run */
 	/* The last step that was written for a claim of the pod, or is being written. */
 	std::optional<ClaimStep> submitted_step;
+	/* The last release of a claim. It may still be carried out, whatever its answer was, as
+	 * long as the claim has that version. */
+	std::optional<ReleaseDevices> open_release;
 
 	/* The deletion that was decided because a job had ended. Kept until the pod is gone:
 	 * slurmctld forgets an ended job after MinJobAge, whatever the API server has accepted. */

@@ -54,8 +54,11 @@ void World::doubt_lists(const PluginHello &hello)
 
 void World::lease_seen(LeaseState seen)
 {
+	const bool was_new = state_.lease.is_new;
 	state_.lease = std::move(seen);
-	state_.was_led_by_another |= stands_aside(state_.lease);
+	/* without a Lease from before, nothing says that no other agent led */
+	state_.was_led_by_another |=
+		stands_aside(state_.lease) || (state_.lease.is_new && !was_new);
 	state_.has_lists_of_before |= stands_aside(state_.lease);
 	/* between standing aside and leading, nothing is decided for a moment */
 	if (state_.has_lists_of_before && state_.has_lease() && state_.settings.needs_fresh_lists)
