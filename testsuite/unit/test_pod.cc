@@ -392,8 +392,8 @@ void resource_claims_are_read()
 	REQUIRE(pod.ok());
 	CHECK(pod->resource_claims ==
 		(std::vector<core::PodResourceClaim>{{"a", "shared", false, false},
-			{"b", "p-b-x", true, false}, {"c", "", true, true},
-			{"d", "", true, false}}));
+			{"b", "p-b-x", true, false, "t"}, {"c", "", true, true, "t"},
+			{"d", "", true, false, "t"}}));
 }
 
 /* Every node is checked against these lists, so a pod must not contain thousands of entries. A
