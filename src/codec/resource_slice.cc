@@ -20,6 +20,9 @@ constexpr std::size_t k_class_items_most = 32;
 /* Kubernetes: 64 bytes per value, 10 KiB per expression and per opaque parameters. */
 constexpr std::size_t k_value_most = 256;
 constexpr std::size_t k_config_most = std::size_t{32} * 1024;
+/* Kubernetes: a driver's name is a DNS subdomain of at most 63 characters. */
+constexpr std::string_view k_driver_characters = "abcdefghijklmnopqrstuvwxyz0123456789-.";
+constexpr std::size_t k_driver_most = 63;
 
 /* Fields whose meaning is honoured, or changes nothing on a single node. Any other field that is
  * set makes the object unsupported, also one that a later Kubernetes adds. */
@@ -193,6 +196,12 @@ Result<std::vector<std::string>> configs_of(json_object *array)
 	return out;
 }
 
+bool is_driver(std::string_view name)
+{
+	return !name.empty() && name.size() <= k_driver_most &&
+		name.find_first_not_of(k_driver_characters) == std::string_view::npos;
+}
+
 } // namespace
 
 Result<core::ResourceSlice> resource_slice_from_json(json_object *object)
@@ -203,10 +212,12 @@ Result<core::ResourceSlice> resource_slice_from_json(json_object *object)
 	slice.name = get_string(metadata, "name");
 	slice.uid = get_string(metadata, "uid");
 	slice.pool = {get_string(spec, "driver"), get_string(pool, "name")};
-	if (slice.name.empty() || slice.uid.empty() || slice.pool.driver.empty() ||
-		slice.pool.name.empty())
-		return Error{
-			Errc::invalid, "not a resource slice: without name, uid, driver or pool"};
+	if (slice.name.empty() || slice.uid.empty() || slice.pool.name.empty())
+		return Error{Errc::invalid, "not a resource slice: without name, uid or pool"};
+	if (!is_driver(slice.pool.driver))
+		return Error{Errc::invalid,
+			"not a resource slice: '" + slice.pool.driver +
+				"' is not the name of a driver"};
 	slice.generation = get_int(pool, "generation");
 	slice.slice_count = get_int(pool, "resourceSliceCount");
 	slice.node = get_string(spec, "nodeName");

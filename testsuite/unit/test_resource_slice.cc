@@ -73,7 +73,10 @@ void what_is_no_slice_is_an_error()
 {
 	for (const char *text : {"{}", "3", R"({"metadata":{"name":"s","uid":"u"}})",
 		     R"({"metadata":{"name":"s"},"spec":{"driver":"d","pool":{"name":"p"}}})",
-		     R"({"metadata":{"name":"s","uid":"u"},"spec":{"driver":"d"}})"})
+		     R"({"metadata":{"name":"s","uid":"u"},"spec":{"driver":"d"}})",
+		     R"({"metadata":{"name":"s","uid":"u"},"spec":{"pool":{"name":"p"}}})",
+		     R"({"metadata":{"name":"s","uid":"u"},)"
+		     R"("spec":{"driver":"d;e","pool":{"name":"p"}}})"})
 		CHECK(!resource_slice_from_json(parsed(text).get()).ok());
 }
 
