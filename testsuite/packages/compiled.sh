@@ -8,7 +8,8 @@
 # COMMAND...
 with_ccache() {
 	mkdir -p "$CACHE/ccache"
-	env DEB_BUILD_OPTIONS="nocheck noopt noautodbgsym" DEB_CFLAGS_APPEND=-g0 DEB_CXXFLAGS_APPEND=-g0 \
+	env DEB_BUILD_OPTIONS="nocheck noopt noautodbgsym" \
+		DEB_CFLAGS_APPEND=-g0 DEB_CXXFLAGS_APPEND=-g0 \
 		CC="ccache gcc" CXX="ccache g++" CCACHE_DIR="$CACHE/ccache" CCACHE_NOHASHDIR=1 \
 		CCACHE_COMPILERCHECK=content CCACHE_SLOPPINESS=locale \
 		CCACHE_MAXSIZE="${CCACHE_MAXSIZE:-4G}" "$@"
