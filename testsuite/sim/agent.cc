@@ -9,7 +9,7 @@
 namespace slurmkube::sim
 {
 
-core::Settings Agent::settings()
+core::Settings Agent::settings() const
 {
 	core::Settings settings;
 	settings.policy.cluster = "main";
@@ -27,17 +27,31 @@ core::Settings Agent::settings()
 	settings.gang_wait_us = 60 * k_second;
 	settings.late_pods_us = 300 * k_second;
 	settings.components_wait_seconds = 20;
+	settings.claim_wait_us = 60 * k_second;
+	settings.devices = devices_.rules();
+	settings.policy.has_device_rules = devices_.are_there();
 	return settings;
 }
 
-Agent::Agent(
-	Stage &stage, unsigned number, Kube &kube, Slurm &slurm, Api &api, Rpc &rpc, Oracle &oracle)
-    : pods(stage, 101 + number, kube.pod_store, sink_for<core::Pod>()),
-      nodes(stage, 201 + number, kube.node_store, sink_for<core::KubeNode>()), stage_(stage),
-      number_(number), key_(301 + number), kube_(kube), slurm_(slurm), api_(api), rpc_(rpc),
-      oracle_(oracle)
+Agent::Agent(unsigned number, const Models &models)
+    : pods(models.stage, 101 + number, models.kube.pod_store, pod_sink()),
+      nodes(models.stage, 201 + number, models.kube.node_store, node_sink()),
+      claims(models.stage, 401 + number, models.devices.claim_store, claim_sink()),
+      slices(models.stage, 501 + number, models.devices.slice_store, slice_sink()), models_(models),
+      stage_(models.stage), number_(number), key_(301 + number), kube_(models.kube),
+      devices_(models.devices), slurm_(models.slurm), api_(models.api), oracle_(models.oracle)
 {
 	slurm_.set_port(number, port());
+}
+
+void Agent::restart_streams()
+{
+	pods.restart();
+	nodes.restart();
+	if (!devices_.are_there())
+		return;
+	claims.restart();
+	slices.restart();
 }
 
 void Agent::start()
@@ -52,14 +66,16 @@ void Agent::start()
 	life_++;
 	frozen_until_ = 0;
 	round_wanted_ = false;
-	const Models models{stage_, kube_, slurm_, api_, rpc_, oracle_};
-	kube_side_ = std::make_unique<ModelKube>(models, life(), sight_);
-	slurm_side_ = std::make_unique<ModelSlurm>(models, life());
+	kube_side_ = std::make_unique<ModelKube>(models_, life(), sight_);
+	slurm_side_ = std::make_unique<ModelSlurm>(models_, life());
 	executor_ = std::make_unique<agent::Executor>(*world_, *kube_side_, *slurm_side_,
 		agent::Executor::Callbacks{
 			[this] { return stage_.agent_now(); }, [this] { want_round(); }});
-	pods.restart();
-	nodes.restart();
+	if (devices_.are_there()) {
+		world_->observe(core::DeviceClassSeen{Devices::device_class()});
+		world_->observe(core::DeviceClassesListed{{Devices::device_class().uid}});
+	}
+	restart_streams();
 	tick(life_);
 }
 
@@ -83,6 +99,8 @@ void Agent::kill()
 	link_ = 0;
 	pods.close();
 	nodes.close();
+	claims.close();
+	slices.close();
 	if (slurm_.leader() == number_)
 		slurm_.break_link(
 			stage_.dice.between(Topic::reconnect, key_, 50 * k_ms, 2 * k_second));
@@ -126,34 +144,28 @@ bool Agent::defer(Timeline::Call call)
 
 /* ---- sources ---- */
 
-template <class T> StreamSink<T> Agent::sink_for()
+StreamSink<core::Pod> Agent::pod_sink()
 {
-	StreamSink<T> sink;
-	sink.defer = [this](Timeline::Call call) { return defer(std::move(call)); };
-	sink.may_connect = [this] {
-		return is_alive() && !api_.is_away() && stage_.now() >= api_.stalled_until &&
-			stage_.now() >= frozen_until_;
+	auto out = sink<core::Pod>();
+	out.changed = [this](const Change<core::Pod> &change) { pod_changed(change); };
+	out.listed = [this](const std::set<std::string> &all) { pods_listed(all); };
+	return out;
+}
+
+StreamSink<core::KubeNode> Agent::node_sink()
+{
+	auto out = sink<core::KubeNode>();
+	out.changed = [this](const Change<core::KubeNode> &change) { node_changed(change); };
+	out.listed = [this](const std::set<std::string> &all) {
+		const std::set<std::string> uids = sees_nodes() ? all : std::set<std::string>{};
+		for (const auto &[name, node] : kube_.nodes) {
+			if (!uids.contains(node.api.uid))
+				oracle_.node_told(number_, life_, name, Oracle::NodeNews::gone);
+		}
+		world_->observe(core::NodesListed{uids});
+		want_round();
 	};
-	if constexpr (std::is_same_v<T, core::Pod>) {
-		sink.changed = [this](const Change<core::Pod> &change) { pod_changed(change); };
-		sink.listed = [this](const std::set<std::string> &all) { pods_listed(all); };
-	} else {
-		sink.changed = [this](const Change<core::KubeNode> &change) {
-			node_changed(change);
-		};
-		sink.listed = [this](const std::set<std::string> &all) {
-			const std::set<std::string> uids =
-				sees_nodes() ? all : std::set<std::string>{};
-			for (const auto &[name, node] : kube_.nodes) {
-				if (!uids.contains(node.api.uid))
-					oracle_.node_told(
-						number_, life_, name, Oracle::NodeNews::gone);
-			}
-			world_->observe(core::NodesListed{uids});
-			want_round();
-		};
-	}
-	return sink;
+	return out;
 }
 
 void Agent::pods_listed(const std::set<std::string> &all)
@@ -257,10 +269,8 @@ void Agent::opened(const core::PluginHello &hello, std::uint64_t link)
 	has_snapshot_ = false;
 	link_ = link;
 	world_->observe(core::LinkOpened{hello});
-	if (world_->take_list_request()) {
-		pods.restart();
-		nodes.restart();
-	}
+	if (world_->take_list_request())
+		restart_streams();
 	if (stage_.plant == Plant::early_snapshot) {
 		world_->observe(core::SnapshotEnded{}, stage_.agent_now());
 		want_round();

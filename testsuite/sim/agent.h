@@ -19,8 +19,7 @@ namespace slurmkube::sim
 class Agent
 {
       public:
-	Agent(Stage &stage, unsigned number, Kube &kube, Slurm &slurm, Api &api, Rpc &rpc,
-		Oracle &oracle);
+	Agent(unsigned number, const Models &models);
 
 	void start();
 	void kill();
@@ -33,11 +32,18 @@ class Agent
 	[[nodiscard]] const core::World &world() const { return *world_; }
 	Stream<core::Pod> pods;
 	Stream<core::KubeNode> nodes;
-
-	static core::Settings settings();
+	Stream<core::ResourceClaim> claims;
+	Stream<core::ResourceSlice> slices;
 
       private:
-	template <class T> StreamSink<T> sink_for();
+	[[nodiscard]] core::Settings settings() const;
+	void restart_streams();
+	/* without the calls for changes and lists */
+	template <class T> StreamSink<T> sink();
+	StreamSink<core::Pod> pod_sink();
+	StreamSink<core::KubeNode> node_sink();
+	StreamSink<core::ResourceClaim> claim_sink();
+	StreamSink<core::ResourceSlice> slice_sink();
 	LinkPort port();
 	[[nodiscard]] bool sees_nodes() const
 	{
@@ -65,13 +71,14 @@ class Agent
 	void carry_out(const core::PodUid &pod, const core::Action &action);
 	void carry_out(const core::NodeAction &action);
 
+	const Models models_;
 	Stage &stage_;
 	const unsigned number_;
 	const std::uint64_t key_;
 	Kube &kube_;
+	Devices &devices_;
 	Slurm &slurm_;
 	Api &api_;
-	Rpc &rpc_;
 	Oracle &oracle_;
 	std::unique_ptr<core::World> world_;
 	std::unique_ptr<ModelKube> kube_side_;
@@ -84,6 +91,17 @@ class Agent
 	bool has_snapshot_ = false; /* of the current link, as really delivered */
 	std::map<std::uint32_t, std::string> first_markers_; /* for Plant::stale_marker */
 };
+
+template <class T> StreamSink<T> Agent::sink()
+{
+	StreamSink<T> out;
+	out.defer = [this](Timeline::Call call) { return defer(std::move(call)); };
+	out.may_connect = [this] {
+		return is_alive() && !api_.is_away() && stage_.now() >= api_.stalled_until &&
+			stage_.now() >= frozen_until_;
+	};
+	return out;
+}
 
 } // namespace slurmkube::sim
 

@@ -29,6 +29,7 @@ void Oracle::settled(const core::World &leader)
 		check_gang(*gangs_.find(uid));
 	check_jobs();
 	check_nodes();
+	check_devices();
 	check_memory(leader);
 	check_stages(leader);
 }
@@ -68,6 +69,7 @@ void Oracle::check_waiting(const PodTruth &pod, const std::vector<const JobTruth
 		const GangTruth *gang = gangs_.find(pod.gang);
 		if (told->reason != names::k_reason_refused &&
 			told->reason != names::k_reason_no_node &&
+			!(told->reason == names::k_reason_device && devices_.are_away()) &&
 			!(gang && is_incomplete(*gang)) && !waits_for_others(pod) &&
 			!told->message.starts_with(
 				"not all components of the workload had nodes at once"))

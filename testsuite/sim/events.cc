@@ -16,6 +16,12 @@ bool is_waiting(const PodTruth &pod)
 	return is_live(pod) && pod.api.node_name.empty() && !pod.api.deleting && !pod.api.gated;
 }
 
+/* No kubelet starts a pod whose claim is not allocated. */
+bool is_plain(const PodTruth &pod)
+{
+	return is_waiting(pod) && pod.devices == 0;
+}
+
 bool is_ours(const JobTruth &job)
 {
 	return job.has_marker && job.facts.marker.cluster == "main" && core::is_live(job.facts);
@@ -87,12 +93,14 @@ void Simulation::happen_in_kube(const Event &event)
 		return with_node(event, any_node, [&](NodeTruth &node) {
 			PodTruth pod = drawn_pod(event);
 			pod.api.gated = false;
+			pod.devices = 0;
+			pod.api.resource_claims.clear();
 			pod.api.node_name = node.api.name;
 			pod.binder = Binder::foreigner;
 			kube_.create(std::move(pod));
 		});
 	case Kind::foreign_bind:
-		return with_pod(event, is_waiting, [&](PodTruth &pod) {
+		return with_pod(event, is_plain, [&](PodTruth &pod) {
 			with_node(event, any_node, [&](NodeTruth &node) {
 				(void)kube_
 					.bind({pod.api.name_space, pod.api.name, "", node.api.name,
@@ -210,8 +218,6 @@ void Simulation::happen_to_nodes(const Event &event)
 
 void Simulation::happen_to_api(const Event &event)
 {
-	Agent &agent = agent_of(event);
-	const bool pods = event.number % 3 != 0;
 	stage_.tell([&] { return std::string(text_of(event.kind)); });
 	switch (event.kind) {
 	case Kind::api_away:
@@ -219,6 +225,10 @@ void Simulation::happen_to_api(const Event &event)
 		for (auto &one : agents_) {
 			one->pods.interrupt();
 			one->nodes.interrupt();
+			if (!devices_.are_there())
+				continue;
+			one->claims.interrupt();
+			one->slices.interrupt();
 		}
 		return;
 	case Kind::api_trouble:
@@ -234,17 +244,16 @@ void Simulation::happen_to_api(const Event &event)
 			: Error{Errc::io, "500: a webhook does not answer"};
 		return;
 	case Kind::break_watch:
-		return pods ? agent.pods.interrupt() : agent.nodes.interrupt();
+		return with_stream(event, [](auto &stream) { stream.interrupt(); });
 	case Kind::expire_watch:
-		return pods ? agent.pods.expire() : agent.nodes.expire();
+		return with_stream(event, [](auto &stream) { stream.expire(); });
 	case Kind::slow_watch:
-		return pods
-			? agent.pods.slow_down(stage_.now() + span(event, k_second, 20 * k_second))
-			: agent.nodes.slow_down(
-				  stage_.now() + span(event, k_second, 20 * k_second));
+		return with_stream(event, [&](auto &stream) {
+			stream.slow_down(stage_.now() + span(event, k_second, 20 * k_second));
+		});
 	default:
-		if (agent.is_alive())
-			pods ? agent.pods.repeat() : agent.nodes.repeat();
+		if (agent_of(event).is_alive())
+			with_stream(event, [](auto &stream) { stream.repeat(); });
 	}
 }
 

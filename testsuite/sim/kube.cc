@@ -67,6 +67,7 @@ void Kube::publish(PodTruth &pod)
 	pod_store.put(pod.api.uid.text, pod.api);
 	if (!pod.api.node_name.empty())
 		on_load(pod.api.node_name);
+	on_pod(pod);
 }
 
 void Kube::vanish(PodTruth &pod)
@@ -81,6 +82,7 @@ void Kube::vanish(PodTruth &pod)
 	stage_.tell([&] { return "pod " + full_name(pod.api) + " is gone"; });
 	kubelet_looks(pod);
 	tell_owner(pod);
+	on_pod(pod);
 }
 
 void Kube::tell_owner(const PodTruth &pod)
@@ -218,6 +220,12 @@ void Kube::open_gates(PodTruth &pod)
 	publish(pod);
 }
 
+void Kube::name_claim(PodTruth &pod, const std::string &claim)
+{
+	pod.api.resource_claims.front().claim = claim;
+	publish(pod);
+}
+
 void Kube::drop_finalizer(PodTruth &pod)
 {
 	pod.has_finalizer = false;
@@ -282,6 +290,7 @@ void Kube::delete_node(NodeTruth &node)
 		if (pod.exists)
 			collect_later(pod);
 	}
+	on_node(node);
 }
 
 /* The pod garbage collector force-deletes pods whose node does not exist. */
@@ -305,6 +314,7 @@ void Kube::add_node(NodeTruth &node)
 	node.not_ready_since = node.made_at = stage_.now();
 	node.api.ready = false;
 	node_changed(node);
+	on_node(node);
 	start_kubelet(node);
 }
 

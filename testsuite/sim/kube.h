@@ -53,6 +53,9 @@ struct PodTruth {
 	Micros ends_at = 0;     /* 0: not started */
 	std::optional<End> end; /* set with the terminal phase */
 	bool was_deleting_at_end = false;
+	/* ---- devices: devices.h ---- */
+	std::uint32_t devices = 0;        /* of its claim; 0: it has none */
+	std::vector<core::DeviceId> used; /* while it has containers */
 };
 
 struct NodeTruth {
@@ -107,7 +110,7 @@ class Kube
 	void delete_node(NodeTruth &node);
 	void add_node(NodeTruth &node);
 	void node_changed(NodeTruth &node);
-
+	void name_claim(PodTruth &pod, const std::string &claim);
 	/* The owner as the API server returns it, whatever its kind; nullopt: it does not exist. */
 	[[nodiscard]] std::optional<core::Owner> owner(const core::OwnerId &id) const;
 
@@ -133,6 +136,11 @@ class Kube
 	 * owner. */
 	std::function<void(const std::string &gang)> on_member;
 	std::function<std::optional<core::Owner>(const core::OwnerId &)> ask_gangs;
+	/* Set by devices.cc. A pod has changed; a node has come or gone; whether the kubelet may
+	 * start the pod's containers. */
+	std::function<void(const PodTruth &)> on_pod = [](const PodTruth &) {};
+	std::function<void(const NodeTruth &)> on_node = [](const NodeTruth &) {};
+	std::function<bool(PodTruth &)> prepare = [](PodTruth &) { return true; };
 
       private:
 	void publish(PodTruth &pod);

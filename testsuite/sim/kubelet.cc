@@ -61,6 +61,9 @@ void Kube::kubelet_looks(PodTruth &pod)
 		/* the kubelet was away when the containers ended */
 		kubelet_later(uid, Topic::kubelet, 100 * k_ms, 1500 * k_ms,
 			pod.is_stopping ? &Kube::finish_stopped : &Kube::finish_planned);
+	} else if (pod.devices > 0 && pod.ends_at == 0) {
+		/* the kubelet was away when it would have tried again */
+		kubelet_later(uid, Topic::kubelet, k_ms, k_second, &Kube::start);
 	}
 }
 
@@ -106,6 +109,9 @@ void Kube::start(PodTruth &pod)
 {
 	if (!sim::is_live(pod) || pod.is_stopping || pod.ends_at > 0)
 		return;
+	if (!prepare(pod))
+		return kubelet_later(
+			pod.api.uid.text, Topic::kubelet, k_second, 3 * k_second, &Kube::start);
 	pod.has_containers = true;
 	pod.api.phase = core::PodPhase::running;
 	pod.ends_at = stage_.now() + pod.run_us;

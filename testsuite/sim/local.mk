@@ -5,9 +5,12 @@ testsuite_sim_sim_SOURCES = \
 	%D%/agent.cc \
 	%D%/agent.h \
 	%D%/agent_acts.cc \
+	%D%/agent_devices.cc \
 	%D%/calls.cc \
 	%D%/calls.h \
 	%D%/controllers.cc \
+	%D%/devices.cc \
+	%D%/devices.h \
 	%D%/gangs.cc \
 	%D%/gangs.h \
 	%D%/events.cc \
@@ -17,6 +20,7 @@ testsuite_sim_sim_SOURCES = \
 	%D%/main.cc \
 	%D%/oracle.cc \
 	%D%/oracle.h \
+	%D%/oracle_devices.cc \
 	%D%/oracle_gangs.cc \
 	%D%/planted_bugs.h \
 	%D%/plugin.cc \

@@ -56,9 +56,10 @@ std::uint32_t bound_attempt(const PodTruth &pod)
 	return attempt;
 }
 
-Oracle::Oracle(Stage &stage, Kube &kube, Gangs &gangs, Slurm &slurm)
-    : stage_(stage), kube_(kube), gangs_(gangs), slurm_(slurm)
+Oracle::Oracle(Stage &stage, Kube &kube, Devices &devices, Gangs &gangs, Slurm &slurm)
+    : stage_(stage), kube_(kube), devices_(devices), gangs_(gangs), slurm_(slurm)
 {
+	devices_.on_prepared = [this](const PodTruth &pod) { prepared(pod); };
 	kube_.on_load = [this](const std::string &node) { load_changed(node); };
 	kube_.on_bound = [this](const PodTruth &pod) { pod_bound(pod); };
 	slurm_.on_created = [this](const JobTruth &job) { job_created(job); };
@@ -147,7 +148,7 @@ void Oracle::binds(const std::string &uid, const core::Bind &bind)
 			"pod " + name_of(pod) + " is rank " + std::to_string(*pod.rank) +
 				", and is bound as rank " + std::to_string(*bind.rank));
 	if (is_its_own && is_on(*job, bind.node))
-		return;
+		return check_claim(pod, *job, bind.node);
 	const auto ended = ends_for(pod);
 	const bool just_ended = std::ranges::any_of(
 		ended, [&](const EndRecord &end) { return stage_.now() - end.at < k_news; });

@@ -14,6 +14,8 @@
  *	G  no pod of a gang is bound before the gang's job is allocated; no two pods have the same
  *	   rank; no pod exceeds the allocation on its node; the job ends when all pods have stopped,
  *	   with the result of one of them
+ *	D  no device is in two live pods; a pod is bound only when its claim says the devices of
+ *	   its job; nothing keeps devices for a pod without an allocation
  *	8  waiting pods are not charged: at the end no allocation is held for an unbound pod,
  *	   whether its node is away or has no room
  *	L  an agent without a link does nothing
@@ -21,6 +23,7 @@
 #ifndef SLURMKUBE_TESTSUITE_SIM_ORACLE_H
 #define SLURMKUBE_TESTSUITE_SIM_ORACLE_H
 
+#include "testsuite/sim/devices.h"
 #include "testsuite/sim/gangs.h"
 #include "testsuite/sim/slurm.h"
 
@@ -30,7 +33,7 @@ namespace slurmkube::sim
 class Oracle
 {
       public:
-	Oracle(Stage &stage, Kube &kube, Gangs &gangs, Slurm &slurm);
+	Oracle(Stage &stage, Kube &kube, Devices &devices, Gangs &gangs, Slurm &slurm);
 
 	/* ---- an agent receives news ---- */
 	void pod_told(unsigned agent, std::uint64_t life, const core::Pod &pod);
@@ -70,6 +73,7 @@ class Oracle
 	void pod_bound(const PodTruth &pod);
 	void job_created(const JobTruth &job);
 	void load_changed(const std::string &node);
+	void prepared(const PodTruth &pod);
 
 	/* The final check, when nothing moves any more (convergence.cc). leader: the World of the
 	 * leading agent. */
@@ -85,6 +89,9 @@ class Oracle
 	void check_jobs();
 	void check_gang(const GangTruth &gang);
 	void check_nodes();
+	/* oracle_devices.cc */
+	void check_claim(const PodTruth &pod, const JobTruth &job, const std::string &node);
+	void check_devices();
 	void check_memory(const core::World &leader);
 	void check_stages(const core::World &leader);
 	[[nodiscard]] bool was_just_gone(unsigned agent, const NodeTruth &node) const;
@@ -107,6 +114,7 @@ class Oracle
 
 	Stage &stage_;
 	Kube &kube_;
+	Devices &devices_;
 	Gangs &gangs_;
 	Slurm &slurm_;
 	struct Told {

@@ -28,6 +28,7 @@ enum class Plant {
 	no_guard,         /* slurmctld accepts a second job for the same pod and attempt */
 	/* a component holds its nodes forever while another component has none */
 	endless_hold,
+	blind_claims, /* a claim's allocation is not seen */
 };
 
 struct PlantName {
@@ -52,6 +53,7 @@ inline constexpr PlantName k_plants[] = {
 	{Plant::any_cluster, "any-cluster"},
 	{Plant::no_guard, "no-guard"},
 	{Plant::endless_hold, "endless-hold"},
+	{Plant::blind_claims, "blind-claims"},
 };
 
 } // namespace slurmkube::sim

@@ -11,6 +11,7 @@
 
 #include "src/agent/sides.h"
 #include "testsuite/sim/calls.h"
+#include "testsuite/sim/devices.h"
 #include "testsuite/sim/oracle.h"
 
 namespace slurmkube::sim
@@ -24,6 +25,7 @@ enum class PodLookup { right, none_selected, no_nodes, no_pods, other_cluster };
 struct Models {
 	Stage &stage;
 	Kube &kube;
+	Devices &devices;
 	Slurm &slurm;
 	Api &api;
 	Rpc &rpc;
@@ -100,8 +102,7 @@ class ModelSlurm final : public agent::SlurmSide
 		const core::NodeSpec &spec, core::Family family, agent::Done done) override;
 	void delete_node(const std::string &name, agent::Done done) override;
 	void set_node_state(const core::SetNodeState &change, agent::Done done) override;
-	/* there are no rules for devices */
-	void set_node_extra(const core::SetNodeExtra &, agent::Done) override {}
+	void set_node_extra(const core::SetNodeExtra &change, agent::Done done) override;
 
       private:
 	void end_job(core::JobId job, std::optional<std::uint32_t> wait_status, bool for_absence,

@@ -106,10 +106,11 @@ void ModelKube::remove(const agent::DeletePod &what, agent::Done done)
 	models_.api.call(hash_of(what.uid), remove_it, heard<Ok>(life_, std::move(done)));
 }
 
-/* Pods of the simulation have no volumes. */
-void ModelKube::provide(const core::ClaimStep &, agent::Done done)
+void ModelKube::provide(const core::ClaimStep &step, agent::Done done)
 {
-	after(std::chrono::milliseconds(1), [done = std::move(done)] { done(Ok{}); });
+	const auto write = [models = models_, step] { return models.devices.write(step); };
+	models_.api.call(
+		hash_of(core::claim_name_of(step)), write, heard<Ok>(life_, std::move(done)));
 }
 
 void ModelKube::get_pod(

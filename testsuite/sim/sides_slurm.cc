@@ -74,6 +74,14 @@ void ModelSlurm::delete_node(const std::string &name, agent::Done done)
 	models_.rpc.call(hash_of(name), remove, heard<Ok>(life_, std::move(done)));
 }
 
+void ModelSlurm::set_node_extra(const core::SetNodeExtra &change, agent::Done done)
+{
+	const auto set = [models = models_, change] {
+		return models.slurm.set_extra(change.name, change.extra);
+	};
+	models_.rpc.call(hash_of(change.name), set, heard<Ok>(life_, std::move(done)));
+}
+
 void ModelSlurm::set_node_state(const core::SetNodeState &change, agent::Done done)
 {
 	if (change.change == core::NodeStateChange::down)

@@ -27,17 +27,24 @@ constexpr Micros k_for_ever = 1'000'000 * k_second;
 
 Simulation::Simulation(std::uint64_t seed, Plant plant, bool tells)
     : seed_(seed), is_dark_(mix(seed + 31) % 3 == 0), starts_gangs_(mix(seed + 32) % 2 == 0),
-      stage_(seed, plant, tells), kube_(stage_, seed), gangs_(stage_, kube_), slurm_(stage_, seed),
-      oracle_(stage_, kube_, gangs_, slurm_), api_(stage_, kube_), rpc_(stage_, slurm_)
+      stage_(seed, plant, tells), kube_(stage_, seed), devices_(stage_, kube_, seed),
+      gangs_(stage_, kube_), slurm_(stage_, seed), oracle_(stage_, kube_, devices_, gangs_, slurm_),
+      api_(stage_, kube_), rpc_(stage_, slurm_)
 {
 	for (unsigned i = 0; i < 2; i++)
-		agents_[i] = std::make_unique<Agent>(stage_, i, kube_, slurm_, api_, rpc_, oracle_);
+		agents_[i] = std::make_unique<Agent>(
+			i, Models{stage_, kube_, devices_, slurm_, api_, rpc_, oracle_});
 	for (const auto &[name, node] : kube_.nodes) {
 		SlurmNodeTruth &own = slurm_.state.nodes[name];
 		own.facts.name = name;
 		own.facts.cpus = static_cast<std::uint32_t>(node.api.allocatable.milli_cpu / 1000);
 		own.facts.memory_mib = 8192;
 		own.facts.dynamic = slurm_.dynamic_nodes;
+		if (!devices_.are_there())
+			continue;
+		const std::uint32_t gpus = devices_.count_on(name);
+		own.facts.gres = gpus > 0 ? "gpu:" + std::to_string(gpus) : "";
+		own.facts.extra = "";
 	}
 	slurm_.crash(0, k_ms); /* its first start */
 	for (auto &agent : agents_)
@@ -79,6 +86,8 @@ void Simulation::calm_down()
 	for (auto &agent : agents_) {
 		agent->pods.slow_down(0);
 		agent->nodes.slow_down(0);
+		agent->claims.slow_down(0);
+		agent->slices.slow_down(0);
 		agent->see_again();
 		agent->start();
 		agent->reload(); /* otherwise pauses after refusals last for up to an hour */
@@ -237,6 +246,7 @@ PodTruth Simulation::drawn_pod(const Event &event) const
 		{core::PodPhase::failed, 42, 0, "Error", "DeadlineExceeded"},
 	};
 	pod.plan = k_ends[draw(12) % std::size(k_ends)];
+	devices_.draw(pod, event.number);
 	return pod;
 }
 
@@ -253,6 +263,8 @@ GangTruth Simulation::drawn_gang(const Event &event) const
 	};
 	GangTruth gang;
 	gang.mould = drawn_pod(event);
+	gang.mould.devices = 0;
+	gang.mould.api.resource_claims.clear();
 	gang.mould.api.uid.text[0] = 'g';
 	gang.uid = gang.mould.api.uid.text;
 	gang.name_space = gang.mould.api.name_space;

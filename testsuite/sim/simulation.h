@@ -48,6 +48,16 @@ class Simulation
 		const std::function<void(std::uint32_t)> &body);
 	void with_node(const Event &event, const std::function<bool(const NodeTruth &)> &wanted,
 		const std::function<void(NodeTruth &)> &body);
+	/* Applies act to one of the streams of an agent, drawn by the event. */
+	template <class F> void with_stream(const Event &event, const F &act)
+	{
+		Agent &agent = agent_of(event);
+		const std::uint64_t draw = devices_.are_there() ? mix(event.number + 9) % 4 : 2;
+		if (draw < 2)
+			draw == 0 ? act(agent.claims) : act(agent.slices);
+		else
+			event.number % 3 != 0 ? act(agent.pods) : act(agent.nodes);
+	}
 	Agent &agent_of(const Event &event) { return *agents_[mix(event.number + 5) % 2]; }
 	/* A time from lowest to highest inclusive, drawn by the event. */
 	static Micros span(const Event &event, Micros lowest, Micros highest);
@@ -57,6 +67,7 @@ class Simulation
 	const bool starts_gangs_;
 	Stage stage_;
 	Kube kube_;
+	Devices devices_;
 	Gangs gangs_;
 	Slurm slurm_;
 	Oracle oracle_;

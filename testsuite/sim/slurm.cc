@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "testsuite/sim/slurm.h"
 
+#include "src/core/model/index_list.h"
 #include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
+#include "src/core/policy/gres.h"
 
 #include <algorithm>
 
@@ -49,6 +51,12 @@ const core::NodeAllocation *share_on(const JobTruth &job, const std::string &nod
 		return nullptr;
 	const auto found = std::ranges::find(job.facts.nodes, node, &core::NodeAllocation::node);
 	return found == job.facts.nodes.end() ? nullptr : &*found;
+}
+
+std::uint32_t gpus_in(const std::string &gres)
+{
+	const core::Gres any{.name = "gpu", .type = "", .count = 0, .indices = ""};
+	return static_cast<std::uint32_t>(core::gres_count(core::gres_from_text(gres), any));
 }
 
 /* The state that slurm_complete_job derives from a wait status. */
@@ -115,6 +123,7 @@ JobTruth &Slurm::create(const core::JobSpec &spec)
 	job.memory_mib = spec.memory_mib;
 	job.tasks = spec.tasks;
 	job.tasks_per_node = spec.tasks_per_node;
+	job.gpus = gpus_in(spec.options.gres) + gpus_in(spec.gres_of_task);
 	job.is_exclusive = spec.options.sharing == core::Sharing::nobody;
 	return state.jobs[job.facts.id.number] = std::move(job);
 }
@@ -185,6 +194,41 @@ std::uint64_t Slurm::free_memory(const SlurmNodeTruth &node) const
 	return used >= node.facts.memory_mib ? 0 : node.facts.memory_mib - used;
 }
 
+std::vector<std::uint32_t> Slurm::free_gpus(const SlurmNodeTruth &node) const
+{
+	std::set<std::uint32_t> used;
+	for (const auto &[id, job] : state.jobs) {
+		const auto *share = share_on(job, node.facts.name);
+		if (!share || share->gres.empty())
+			continue;
+		const auto indices = core::indices_of(share->gres.front().indices);
+		used.insert(indices->begin(), indices->end());
+	}
+	std::vector<std::uint32_t> out;
+	for (std::uint32_t i = 0; i < gpus_in(node.facts.gres); i++) {
+		if (!used.contains(i))
+			out.push_back(i);
+	}
+	return out;
+}
+
+void Slurm::give_gpus(const JobTruth &job, core::NodeAllocation &share) const
+{
+	if (job.gpus == 0)
+		return;
+	const std::size_t wanted = static_cast<std::size_t>(job.gpus) * share.cpus / job.cpus;
+	std::vector<std::uint32_t> given = free_gpus(state.nodes.at(share.node));
+	const auto first = static_cast<std::ptrdiff_t>(
+		stage_.dice.roll(Topic::schedule, job.facts.id.number) % given.size());
+	std::rotate(given.begin(), given.begin() + first, given.end());
+	given.resize(wanted);
+	std::ranges::sort(given);
+	std::string indices;
+	for (const std::uint32_t one : given)
+		indices += (indices.empty() ? "" : ",") + std::to_string(one);
+	share.gres = {{.name = "gpu", .type = "", .count = wanted, .indices = indices}};
+}
+
 std::uint32_t Slurm::tasks_on(const JobTruth &job, const SlurmNodeTruth &node) const
 {
 	if (node.down || node.facts.drain ||
@@ -195,6 +239,8 @@ std::uint32_t Slurm::tasks_on(const JobTruth &job, const SlurmNodeTruth &node) c
 	std::uint64_t tasks = free_cpus(node) / job.cpus;
 	if (job.memory_mib > 0)
 		tasks = std::min<std::uint64_t>(tasks, free_memory(node) / job.memory_mib);
+	if (job.gpus > 0)
+		tasks = std::min<std::uint64_t>(tasks, free_gpus(node).size() / job.gpus);
 	if (job.tasks_per_node > 0)
 		tasks = std::min<std::uint64_t>(tasks, job.tasks_per_node);
 	return static_cast<std::uint32_t>(tasks);
@@ -249,6 +295,8 @@ bool Slurm::start(JobTruth &job)
 	job.facts.state = core::JobState::running;
 	job.facts.reason = "None";
 	job.facts.start_time = stage_.host_wall_s();
+	for (core::NodeAllocation &share : nodes)
+		give_gpus(job, share);
 	job.facts.nodes = std::move(nodes);
 	job.started_at = stage_.now();
 	job.limit_at = job.facts.time_limit_minutes > 0
@@ -454,6 +502,8 @@ Status Slurm::create_node(const core::NodeSpec &spec)
 	node.facts.cpus = spec.cpus;
 	node.facts.memory_mib = spec.memory_mib;
 	node.facts.dynamic = dynamic_nodes;
+	node.facts.gres = spec.gres;
+	node.facts.extra = "";
 	state.nodes[spec.name] = node;
 	stage_.tell([&] { return "Slurm has node " + spec.name; });
 	node_changed(spec.name);
@@ -470,6 +520,17 @@ Status Slurm::delete_node(const std::string &name)
 		return Error{Errc::conflict, "jobs are on it"};
 	state.nodes.erase(node);
 	stage_.tell([&] { return "Slurm forgets node " + name; });
+	node_changed(name);
+	return Ok{};
+}
+
+Status Slurm::set_extra(const std::string &name, const std::string &extra)
+{
+	const auto node = state.nodes.find(name);
+	if (node == state.nodes.end())
+		return Error{Errc::not_found, "Invalid node name specified"};
+	node->second.facts.extra = extra;
+	stage_.tell([&] { return "Slurm's node " + name + " has " + extra; });
 	node_changed(name);
 	return Ok{};
 }

@@ -39,6 +39,7 @@ struct JobTruth {
 	std::uint64_t memory_mib = 0; /* per task */
 	std::uint32_t cpus = 1;       /* per task */
 	std::uint32_t tasks = 1, tasks_per_node = 0;
+	std::uint32_t gpus = 0;                            /* per task */
 	bool is_exclusive = false;                         /* no other job may use its nodes */
 	Micros started_at = 0, purge_at = 0, limit_at = 0; /* 0: none */
 };
@@ -92,6 +93,7 @@ class Slurm
 	void answer_undelivered(core::JobId job);
 	Status create_node(const core::NodeSpec &spec);
 	Status delete_node(const std::string &name);
+	Status set_extra(const std::string &name, const std::string &extra);
 	Status change_node(const std::string &name, core::NodeStateChange change,
 		const std::string &reason, bool by_agent);
 
@@ -131,6 +133,7 @@ class Slurm
 		const std::function<bool(const JobTruth &)> &wanted) const;
 	[[nodiscard]] std::uint32_t free_cpus(const SlurmNodeTruth &node) const;
 	[[nodiscard]] std::uint64_t free_memory(const SlurmNodeTruth &node) const;
+	[[nodiscard]] std::vector<std::uint32_t> free_gpus(const SlurmNodeTruth &node) const;
 	std::function<void(const JobTruth &)> on_created;
 
       private:
@@ -138,6 +141,8 @@ class Slurm
 	[[nodiscard]] std::uint32_t tasks_on(const JobTruth &job, const SlurmNodeTruth &node) const;
 	[[nodiscard]] std::vector<core::NodeAllocation> allocation_of(const JobTruth &job) const;
 	bool start(JobTruth &job);
+	/* Which devices: any that are free. */
+	void give_gpus(const JobTruth &job, core::NodeAllocation &share) const;
 	void schedule_soon();
 	void schedule();
 	void changed(std::uint32_t job);
