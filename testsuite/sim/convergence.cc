@@ -65,11 +65,12 @@ void Oracle::check_waiting(const PodTruth &pod, const std::vector<const JobTruth
 			"end silent", "pod " + name_of(pod) + " waits and does not say why");
 		return;
 	}
+	if (told->reason == names::k_reason_device && devices_.are_away())
+		return;
 	if (live.empty()) {
 		const GangTruth *gang = gangs_.find(pod.gang);
 		if (told->reason != names::k_reason_refused &&
 			told->reason != names::k_reason_no_node &&
-			!(told->reason == names::k_reason_device && devices_.are_away()) &&
 			!(gang && is_incomplete(*gang)) && !waits_for_others(pod) &&
 			!told->message.starts_with(
 				"not all components of the workload had nodes at once"))

@@ -315,6 +315,10 @@ void Gangs::make(
 	pod.api.name_space = gang.name_space;
 	pod.api.name = gang.name + "-" + std::to_string(role) + "-" + number +
 		gang.uid.substr(k_uid_length);
+	if (role < gang.first_with_devices) {
+		pod.devices = 0;
+		pod.api.resource_claims.clear();
+	}
 	pod.api.requests = gang.roles[role].each;
 	if (gang.roles[role].pod_template)
 		pod.api.constraints.tolerations =

@@ -31,7 +31,8 @@ struct GangTruth {
 	Micros slowest = 0;          /* longest delay before the controller's next step */
 	/* what webhooks and LimitRanges add to the pods of the last role; zeros: nothing */
 	core::Resources growth;
-	int tries_left = 0; /* failures tolerated before the owner fails */
+	std::size_t first_with_devices = 0; /* role; those before it have no claims */
+	int tries_left = 0;                 /* failures tolerated before the owner fails */
 	unsigned generation = 0, made = 0;
 	Micros restarted_at = -1; /* when the controller last recreated all pods */
 	bool exists = true, is_suspended = false, is_finished = false, has_succeeded = false;

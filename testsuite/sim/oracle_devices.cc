@@ -78,7 +78,7 @@ void Oracle::check_claim(const PodTruth &pod, const JobTruth &job, const std::st
 	const auto given = claim ? devices_of(*claim) : std::vector<core::DeviceId>();
 	const bool is_reserved =
 		claim && claim->reserved_for == std::vector<std::string>{pod.api.uid.text};
-	if (given != wanted || !is_reserved)
+	if (given.size() != pod.devices || !std::ranges::includes(wanted, given) || !is_reserved)
 		stage_.violated("D bind",
 			"pod " + name_of(pod) + " is bound with " + text_of(given) + ", and job " +
 				std::to_string(job.facts.id.number) + " has " + text_of(wanted));

@@ -263,8 +263,6 @@ GangTruth Simulation::drawn_gang(const Event &event) const
 	};
 	GangTruth gang;
 	gang.mould = drawn_pod(event);
-	gang.mould.devices = 0;
-	gang.mould.api.resource_claims.clear();
 	gang.mould.api.uid.text[0] = 'g';
 	gang.uid = gang.mould.api.uid.text;
 	gang.name_space = gang.mould.api.name_space;
@@ -283,6 +281,7 @@ GangTruth Simulation::drawn_gang(const Event &event) const
 				.pods_per_job = pods - 1,
 				.stage = 0,
 				.each = each(8)}};
+	gang.first_with_devices = draw(20) % gang.roles.size();
 	for (core::Role &role : gang.roles) {
 		if (gang.sort != GangSort::job_set)
 			continue;
@@ -290,6 +289,8 @@ GangTruth Simulation::drawn_gang(const Event &event) const
 		pod_template->name_space = gang.name_space;
 		pod_template->requests = role.each;
 		pod_template->annotations = gang.mould.api.annotations;
+		if (role.name == "work" || gang.first_with_devices == 0)
+			pod_template->resource_claims = gang.mould.api.resource_claims;
 		/* two components, even if their requests are equal */
 		if (draw(19) % 2 == 0 && role.name == "work")
 			pod_template->constraints.tolerations = {

@@ -216,7 +216,8 @@ void Slurm::give_gpus(const JobTruth &job, core::NodeAllocation &share) const
 {
 	if (job.gpus == 0)
 		return;
-	const std::size_t wanted = static_cast<std::size_t>(job.gpus) * share.cpus / job.cpus;
+	/* an exclusive job has more CPUs than its tasks */
+	const std::size_t wanted = job.gpus * (share.memory_mib / job.memory_mib);
 	std::vector<std::uint32_t> given = free_gpus(state.nodes.at(share.node));
 	const auto first = static_cast<std::ptrdiff_t>(
 		stage_.dice.roll(Topic::schedule, job.facts.id.number) % given.size());
