@@ -20,8 +20,10 @@ constexpr std::size_t k_class_items_most = 32;
 /* Kubernetes: 64 bytes per value, 10 KiB per expression and per opaque parameters. */
 constexpr std::size_t k_value_most = 256;
 constexpr std::size_t k_config_most = std::size_t{32} * 1024;
-/* Kubernetes: a driver's name is a DNS subdomain of at most 63 characters. */
-constexpr std::string_view k_driver_characters = "abcdefghijklmnopqrstuvwxyz0123456789-.";
+/* Kubernetes: a driver's name is a DNS subdomain of at most 63 characters; some of its types allow
+ * capital letters. */
+constexpr std::string_view k_driver_characters =
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.";
 constexpr std::size_t k_driver_most = 63;
 
 /* Fields whose meaning is honoured, or changes nothing on a single node. Any other field that is

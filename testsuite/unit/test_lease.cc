@@ -473,6 +473,7 @@ void a_lease_that_is_not_renewed_is_not_fresh()
 	for (const std::int64_t seconds : {10, 20, 30, 40}) {
 		s.now.mono_us = renewed_us + seconds * k_second;
 		a.judge.link_heard(s.now);
+		a.judge.not_written("may not update", true, s.now);
 		a.judge.seen(s.server.lease, s.now);
 		(void)a.judge.decide(s.now);
 		CHECK_EQUAL(core::is_fresh(a.judge.state(), s.now), seconds < 34);
@@ -482,10 +483,16 @@ void a_lease_that_is_not_renewed_is_not_fresh()
 void a_lease_that_was_not_there_is_told()
 {
 	Stage s;
-	Agent first("a", "ctl1", 1), second("a", "ctl1", 1);
+	Agent first("a", "ctl1", 1), second("a", "ctl1", 1), standby("a", "ctl2", 0);
 	first.open(s.now);
+	standby.judge.seen(std::nullopt, s.now);
 	s.pass(4, {&first});
 	CHECK(first.judge.state().is_new);
+	/* it has seen who led */
+	standby.judge.seen(s.server.lease, s.now);
+	standby.open(s.now);
+	s.pass(4, {&standby});
+	CHECK(!standby.judge.state().is_new);
 	second.judge.seen(s.server.lease, s.now);
 	second.judge.seen(std::nullopt, s.now);
 	CHECK(!second.judge.state().is_new);
@@ -515,6 +522,9 @@ void without_rights_the_agent_goes_on()
 	CHECK(!a.judge.decide(s.now));
 	CHECK_EQUAL(a.standing(), "free");
 	CHECK(lease_trouble_text(a.judge.state()).starts_with("leases is forbidden; a second"));
+	a.judge.not_read("no answer", false, s.now);
+	CHECK(!a.judge.decide(s.now));
+	CHECK_EQUAL(a.standing(), "free");
 	a.judge.seen(std::nullopt, s.now);
 	CHECK(a.judge.decide(s.now).has_value());
 	a.judge.not_written("may not create", true, s.now);

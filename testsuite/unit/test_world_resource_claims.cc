@@ -17,6 +17,7 @@ struct Stage {
 	World world;
 	Now now = k_start;
 	std::string text; /* of the last report */
+	bool answers_writes = true;
 
 	Stage() : world(settings())
 	{
@@ -86,7 +87,7 @@ struct Stage {
 				text = r->not_scheduled.message;
 				world.answer(ReportAnswered{uid, Ok{}}, now);
 			}
-			if (std::holds_alternative<WriteClaim>(action))
+			if (std::holds_alternative<WriteClaim>(action) && answers_writes)
 				world.answer(WriteClaimAnswered{uid, Ok{}}, now);
 		}
 		return out;
@@ -375,6 +376,76 @@ void the_wait_for_devices_ends()
 	CHECK_EQUAL(s.act(), "look:a");
 }
 
+/* A write of which the answer comes late must not start the wait again. */
+void the_wait_for_a_slow_write_ends()
+{
+	Stage s;
+	s.tell(protected_claim("c"));
+	s.start("a", "c", 7, "n1", "0");
+	s.answers_writes = false;
+	for (int i = 0; i < 60 && s.act() != "look:a"; i++) {
+		s.wait(3);
+		CHECK(!has(s.act(), "bind"));
+		s.wait(2);
+		s.world.answer(
+			WriteClaimAnswered{{"a"}, Error{Errc::io, "a webhook hangs"}}, s.now);
+		s.wait(10);
+	}
+	s.wait(1);
+	s.world.answer(LookUpAnswered{{"a"}, PodLookup::unbound}, s.now);
+	CHECK_EQUAL(s.act(), "complete:7=given-back");
+}
+
+/* The claims of a pod say the devices of an earlier job, and one of them is to get what the other
+ * has. */
+void devices_move_between_claims_of_a_pod()
+{
+	Stage s;
+	s.tell(allocated_claim("c", "a", "gpu-0"));
+	s.tell(allocated_claim("d", "a", "gpu-1"));
+	s.tell_slice("n1", {"gpu-0", "gpu-1", "gpu-2"});
+	SlurmNode node = slurm_node("n1", 4);
+	node.gres = "gpu:3";
+	node.extra = "slurm-kube:gpu@gpu.example.com=gpu-0,gpu-1,gpu-2";
+	s.world.observe(SlurmNodeSeen{node});
+	Pod pod = Stage::pod("a", "c");
+	pod.resource_claims.push_back({"d", "d", false, false});
+	s.world.observe(PodSeen{pod}, s.now);
+	SlurmJob job = make_job(7, make_marker("default", "pod-a", "Pod", "a"), JobState::running);
+	job.nodes = {make_allocation("n1", 1, 64, "0")};
+	job.nodes.front().gres = {{"gpu", "", 2, "1-2"}};
+	s.world.observe(JobSeen{job}, s.now);
+	std::string all;
+	for (int i = 0; i < 6; i++) {
+		s.wait(11);
+		all += s.act() + " ";
+		s.world.answer(LookUpAnswered{{"a"}, PodLookup::unbound}, s.now);
+		all += s.act() + " ";
+		for (const char *name : {"c", "d"}) {
+			if (has(all, std::string("release:") + name))
+				s.tell(released_claim(name));
+		}
+	}
+	CHECK(has(all, "release:c"));
+	CHECK(has(all, "release:d"));
+	CHECK(has(all, "allocate:c=gpu-1"));
+}
+
+/* A running pod is not given a new job without its devices. */
+void a_job_is_submitted_again_with_its_devices()
+{
+	Stage s;
+	Pod pod = Stage::pod("a", "c");
+	pod.node_name = "n1";
+	pod.phase = PodPhase::running;
+	s.world.observe(PodSeen{pod}, s.now);
+	s.wait(15);
+	CHECK(!has(s.act(), "submit"));
+	s.tell(allocated_claim("c", "a", "gpu-1"));
+	s.wait(15);
+	CHECK(has(s.act(), "submit:a=gpu:1"));
+}
+
 void a_claim_of_another_pod_is_left_alone()
 {
 	Stage s;
@@ -439,6 +510,9 @@ int main()
 			TEST(the_other_claims_are_released_too), TEST(a_claim_that_is_named_twice),
 			TEST(admin_access_takes_no_device),
 			TEST(devices_of_a_new_record_are_waited_for),
-			TEST(the_wait_for_devices_ends), TEST(a_claim_of_another_pod_is_left_alone),
+			TEST(the_wait_for_devices_ends), TEST(the_wait_for_a_slow_write_ends),
+			TEST(devices_move_between_claims_of_a_pod),
+			TEST(a_job_is_submitted_again_with_its_devices),
+			TEST(a_claim_of_another_pod_is_left_alone),
 			TEST(claims_are_listed_again_at_a_takeover)});
 }

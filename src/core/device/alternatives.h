@@ -27,6 +27,7 @@ class Alternatives
 	/* The claims in this way: a request with alternatives is one of them, and has its name,
 	 * REQUEST/ALTERNATIVE. Valid until next(). */
 	[[nodiscard]] const std::vector<const ResourceClaim *> &claims() const { return claims_; }
+	[[nodiscard]] bool has_choices() const { return !choices_.empty(); }
 	/* Goes on to the next way, in the order of kube-scheduler: the last request changes first.
 	 * false: there is none, or 64 have been seen. */
 	bool next();

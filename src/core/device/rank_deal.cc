@@ -113,11 +113,16 @@ void keep_told(std::vector<Place> &places, Table &table)
 	}
 }
 
-/* One way for all: the claims of all ranks ask for the same. */
+/* One way for all ranks with alternatives: their claims ask for the same. */
 bool go_on(std::deque<Alternatives> &ways)
 {
-	return !ways.empty() &&
-		std::ranges::all_of(ways, [](Alternatives &one) { return one.next(); });
+	bool has_choices = false;
+	for (Alternatives &one : ways) {
+		if (one.has_choices() && !one.next())
+			return false;
+		has_choices = has_choices || one.has_choices();
+	}
+	return has_choices;
 }
 
 Result<std::vector<ClaimDeal>> deal_to_all(std::deque<Alternatives> &ways, const Table &table)
@@ -126,7 +131,7 @@ Result<std::vector<ClaimDeal>> deal_to_all(std::deque<Alternatives> &ways, const
 	do {
 		std::vector<const ResourceClaim *> claims;
 		for (const Alternatives &one : ways)
-			claims.push_back(one.claims().front());
+			claims.insert(claims.end(), one.claims().begin(), one.claims().end());
 		auto out = deal_given(claims, table.left, table.node, table.from);
 		if (out)
 			return out;
@@ -138,10 +143,17 @@ Result<std::vector<ClaimDeal>> deal_to_all(std::deque<Alternatives> &ways, const
 /* Error: that of the first way. */
 Status serve(std::vector<Place> &places, const Table &table)
 {
+	/* places of one rank follow each other, and a way is one of all its claims together */
 	std::deque<Alternatives> ways;
-	for (const Place &place : places) {
-		if (!place.deal)
-			ways.emplace_back(std::vector<const ResourceClaim *>{place.claim});
+	for (std::size_t i = 0; i < places.size();) {
+		const RankClaims *rank = places[i].rank;
+		std::vector<const ResourceClaim *> claims;
+		for (; i < places.size() && places[i].rank == rank; i++) {
+			if (!places[i].deal)
+				claims.push_back(places[i].claim);
+		}
+		if (!claims.empty())
+			ways.emplace_back(std::move(claims));
 	}
 	auto deals = deal_to_all(ways, table);
 	if (!deals)

@@ -149,7 +149,6 @@ void LeaseJudge::seen(std::optional<LeaseRecord> record, Now now)
 		after_us_.insert(record->holder);
 	record_ = std::move(record);
 	read_us_ = now.mono_us;
-	state_.is_new = state_.is_new || (!is_read_ && !record_);
 	is_read_ = true;
 	reading_is_refused_ = false;
 	refused_since_us_ = 0;
@@ -163,9 +162,10 @@ void LeaseJudge::written(LeaseRecord record, Now now)
 {
 	const bool is_taking = !is_expired() && holder() && holder() != self_;
 	const std::string before = record_ ? record_->holder : "";
+	state_.is_new = state_.is_new || (!record_ && !was_ours_);
 	writing_is_refused_ = writing_failed_ = false;
 	seen(std::move(record), now);
-	changed_us_ = written_us_ = now.mono_us;
+	changed_us_ = written_us_ = renewed_us_ = now.mono_us;
 	if (!is_taking)
 		return;
 	takings_us_.push_back(now.mono_us);
@@ -178,11 +178,13 @@ void LeaseJudge::written(LeaseRecord record, Now now)
 void LeaseJudge::not_read(std::string trouble, bool is_refusal, Now now)
 {
 	state_.trouble = std::move(trouble);
-	if (!is_refusal)
+	if (!is_refusal && !reading_is_refused_)
 		refused_since_us_ = 0;
-	else if (refused_since_us_ == 0)
+	if (!is_refusal)
+		return; /* it says nothing about our rights */
+	if (refused_since_us_ == 0)
 		refused_since_us_ = now.mono_us;
-	reading_is_refused_ = is_refusal && now.mono_us - refused_since_us_ >= k_refused_us;
+	reading_is_refused_ = now.mono_us - refused_since_us_ >= k_refused_us;
 }
 
 void LeaseJudge::not_written(std::string trouble, bool is_refusal, Now now)
@@ -190,8 +192,10 @@ void LeaseJudge::not_written(std::string trouble, bool is_refusal, Now now)
 	state_.trouble = std::move(trouble);
 	writing_is_refused_ = is_refusal;
 	writing_failed_ = true;
-	if (is_refusal)
-		written_us_ = now.mono_us;
+	if (!is_refusal)
+		return;
+	written_us_ = now.mono_us;
+	state_.is_new = state_.is_new || (is_read_ && !record_ && !was_ours_);
 }
 
 /* A hung slurmctld is not in control for certain. */
@@ -245,9 +249,9 @@ std::optional<LeaseRecord> LeaseJudge::decide(Now now)
 	state_.standing = verdict.standing;
 	state_.held = found.held;
 	/* another agent counts from our last renewal */
-	const bool is_ours = found.held && found.held == self_ && written_us_ > 0;
+	const bool is_ours = found.held && found.held == self_ && renewed_us_ > 0;
 	state_.read_us = reading_is_refused_ ? 0
-		: is_ours                    ? std::min(read_us_, written_us_ - k_answer_us)
+		: is_ours                    ? std::min(read_us_, renewed_us_ - k_answer_us)
 					     : read_us_;
 	return verdict.writes ? std::optional(record_of(*found.self, now)) : std::nullopt;
 }

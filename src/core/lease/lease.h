@@ -139,7 +139,8 @@ class LeaseJudge
 	std::optional<LeaseRecord> record_;
 	bool is_read_ = false, was_ours_ = false, is_contested_ = false;
 	bool reading_is_refused_ = false, writing_is_refused_ = false, writing_failed_ = false;
-	std::int64_t read_us_ = 0, changed_us_ = 0, written_us_ = 0, refused_since_us_ = 0;
+	std::int64_t read_us_ = 0, changed_us_ = 0, written_us_ = 0, renewed_us_ = 0,
+		     refused_since_us_ = 0;
 	std::vector<std::int64_t> takings_us_, first_takings_us_;
 	/* holders that we were the first to take the Lease from, and that took it from us first */
 	std::set<std::string> before_us_, after_us_;

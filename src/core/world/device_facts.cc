@@ -36,6 +36,23 @@ bool is_being_released(const PodEntry &entry, const ResourceClaim &claim)
 		open->version == claim.resource_version;
 }
 
+/* The claim has devices that it must give back, which another claim of the pod may be to get. */
+bool is_wrong(const ClaimDeal &deal, const PodUid &uid)
+{
+	return deal.claim->allocation && !is_done(deal, uid.text);
+}
+
+std::vector<const ClaimDeal *> wrong_ones_first(
+	const std::vector<ClaimDeal> &deals, const PodUid &uid)
+{
+	std::vector<const ClaimDeal *> out;
+	for (const ClaimDeal &one : deals)
+		out.push_back(&one);
+	std::ranges::stable_partition(
+		out, [&](const ClaimDeal *one) { return is_wrong(*one, uid); });
+	return out;
+}
+
 bool is_written_here(const PodEntry &entry, const ResourceClaim &claim)
 {
 	const auto *sent = entry.submitted_step
@@ -74,7 +91,10 @@ void FactsReader::hold_for_devices(const PodUid &uid, const Pod &pod, PodSide si
 			*spec = added.error();
 		return;
 	}
-	if (side != PodSide::waiting)
+	/* what a running pod has is known soon */
+	const bool is_soon =
+		!are_devices_listed(state_) && state_.resource_claims.unreadable().empty();
+	if (side != PodSide::waiting && !is_soon)
 		return;
 	waits_for = waiting_for_devices(demand.error().what);
 	spec.reset();
@@ -121,8 +141,9 @@ void FactsReader::follow_deals(const PodUid &uid, const Pod &pod,
 	const std::vector<ClaimDeal> &deals, RankFacts &rank) const
 {
 	const PodEntry &entry = state_.pods.at(uid);
-	for (const ClaimDeal &one : deals) {
-		if (is_in_use(one, rank.node))
+	for (const ClaimDeal *each : wrong_ones_first(deals, uid)) {
+		const ClaimDeal &one = *each;
+		if (!is_wrong(one, uid) && is_in_use(one, rank.node))
 			break;
 		if (is_being_released(entry, *one.claim)) {
 			rank.node.device_wait = resource_claim_being_written(one.claim->id.name);
@@ -179,7 +200,7 @@ void FactsReader::take_step(
 /* The wait is charged, so it is limited as that for volumes is. */
 void FactsReader::wait_for_devices(const PodUid &uid, PlaceFacts &n) const
 {
-	const bool waits = n.claim_step || !n.device_wait.empty();
+	const bool waits = n.claim_step || !n.device_wait.empty() || state_.pods.at(uid).busy.claim;
 	if (waits)
 		found_.look_later(uid, now_.mono_us + k_claim_look_us);
 	if (!found_.is_over(uid, Clock::devices, waits, state_.settings.claim_wait_us))

@@ -112,7 +112,8 @@ void FactsReader::hold_together(ComponentFacts &f) const
 	const auto is_open = [&](const RankFacts &r) {
 		return r.side == PodSide::waiting && r.holds_rank &&
 			has_claims(state_.pods.at(r.uid)) &&
-			(r.busy.claim || r.node.claim_step || !r.node.device_wait.empty());
+			(r.busy.claim || r.node.claim_step || !r.node.claim_wait.empty() ||
+				!r.node.device_wait.empty());
 	};
 	if (std::ranges::any_of(f.ranks, has_begun) || std::ranges::none_of(f.ranks, is_open))
 		return;

@@ -284,6 +284,7 @@ void World::drop_gang_if_empty(const PodUid &key)
 	state_.gangs.erase(gang);
 	unanswered_.forget(key);
 	clocks_.forget(key);
+	state_.resource_claims.forget(key);
 	if (is_component)
 		wake_components(key);
 	state_.components.erase(key);
