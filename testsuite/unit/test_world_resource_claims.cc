@@ -2,6 +2,7 @@
 /* World and pods with claims for devices: before submission, between allocation and binding, and
  * when an allocation is lost. */
 #include "src/core/model/outcome.h"
+#include "src/core/options/change.h"
 #include "testsuite/unit/device_facts.h"
 #include "testsuite/unit/world_facts.h"
 
@@ -446,6 +447,34 @@ void a_job_is_submitted_again_with_its_devices()
 	CHECK(has(s.act(), "submit:a=gpu:1"));
 }
 
+/* An earlier agent has left out n2, whose devices are of another model. */
+void nodes_left_out_stay_so_until_the_claims_are_read()
+{
+	Stage s;
+	s.world.observe(PodSeen{Stage::pod("a", "c")}, s.now);
+	SlurmJob job = make_job(7, make_marker("default", "pod-a", "Pod", "a"), JobState::pending);
+	job.marker.exclusions = exclusions_digest({"n2"});
+	s.world.observe(JobSeen{job}, s.now);
+	const auto settled = [&s] {
+		std::string all;
+		for (int i = 0; i < 5; i++) {
+			s.wait(3);
+			all += s.act() + " ";
+		}
+		return all;
+	};
+	CHECK(!has(settled(), "update"));
+	ResourceClaim wanted = claim("c", {request("r", 1, of_model("a"))});
+	wanted.finalizers = {k_claim_finalizer};
+	s.tell(wanted);
+	CHECK(!has(settled(), "update"));
+	/* and it is looked at then */
+	job.marker.exclusions = exclusions_digest({});
+	s.world.observe(JobSeen{job}, s.now);
+	s.world.observe(NodeSeen{kube_node("n2", "uid-n2", 3000)}, s.now);
+	CHECK(has(settled(), "update"));
+}
+
 void a_claim_of_another_pod_is_left_alone()
 {
 	Stage s;
@@ -511,6 +540,7 @@ int main()
 			TEST(admin_access_takes_no_device),
 			TEST(devices_of_a_new_record_are_waited_for),
 			TEST(the_wait_for_devices_ends), TEST(the_wait_for_a_slow_write_ends),
+			TEST(nodes_left_out_stay_so_until_the_claims_are_read),
 			TEST(devices_move_between_claims_of_a_pod),
 			TEST(a_job_is_submitted_again_with_its_devices),
 			TEST(a_claim_of_another_pod_is_left_alone),

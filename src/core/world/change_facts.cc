@@ -3,6 +3,7 @@
 #include "src/core/options/change.h"
 #include "src/core/world/facts_reader.h"
 #include "src/core/world/parts.h"
+#include "src/core/world/pod_devices.h"
 
 #include <algorithm>
 
@@ -55,6 +56,9 @@ void FactsReader::note_options(const PodUid &uid, const Pod &pod, const Componen
 void FactsReader::note_exclusions_change(const PodUid &uid, const Pod &pod,
 	const Component &component, std::optional<Result<JobSpec>> &spec, ComponentFacts &f) const
 {
+	/* what claims leave out is not known before they are listed, which causes another look */
+	if (!pod.resource_claims.empty() && !are_devices_listed(state_))
+		return;
 	if (!component.submitted.is_reviewed || f.change.options || f.busy.slurm || !f.may_retry ||
 		!f.submit_due)
 		return;
@@ -87,8 +91,8 @@ void FactsReader::note_gang_change(const PodUid &key, const Gang &gang, const Co
 	const bool is_other = has_mark &&
 		(!has_hash(told, options_hash(*state_.pods.at(first->first).pod)) ||
 			is_deadline_raised(told, deadline_of(pods_of_roles(gang))));
-	const bool is_due =
-		component.submitted.is_reviewed && !f.busy.slurm && f.may_retry && f.submit_due;
+	const bool is_due = component.submitted.is_reviewed && !f.busy.slurm && f.may_retry &&
+		f.submit_due && !are_claims_unread(state_, gang);
 	if (!is_other && !is_due)
 		return;
 	found_.is_reviewed = is_due;
