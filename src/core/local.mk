@@ -67,6 +67,8 @@ libcore_la_SOURCES = \
 	%D%/device/selectors.h \
 	%D%/device/slice.h \
 	%D%/device/steps.h \
+	%D%/device/wanted.cc \
+	%D%/device/wanted.h \
 	%D%/gang/components.cc \
 	%D%/gang/components.h \
 	%D%/gang/grouping.cc \
