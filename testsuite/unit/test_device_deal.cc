@@ -135,6 +135,37 @@ void all_devices()
 	CHECK(has(dealt(three(), {all}, given("0,2", 2)), "none is left that meets it"));
 }
 
+/* Kubernetes gives all devices that the selectors match, or none. */
+void all_devices_or_none()
+{
+	Devices devices = three();
+	SliceDevice tainted = device("gpu-1", "a");
+	tainted.taints = {{"broken", "", "NoExecute"}};
+	devices.add("n1", {device("gpu-0", "a"), tainted, device("gpu-2", "b")});
+	const DeviceRequest all = all_of(request("r", 1, of_model("a")));
+	NodeAllocation none;
+	none.node = "n1";
+	CHECK(has(dealt(devices, {claim("c", {all})}, given("0", 1)), "gpu-1 has a taint"));
+	CHECK(has(dealt(devices, {claim("c", {for_admin(all)})}, none), "gpu-1 has a taint"));
+	devices.rules[0].only =
+		selector(std::string("device.attributes['") + k_driver + "'].model == 'a'");
+	CHECK(has(dealt(devices, {claim("c", {all_of(request("r"))})}, given("0", 1)),
+		"gpu-1 has a taint"));
+	CHECK(has(dealt(devices, {claim("c", {all_of(request("r", 1, of_model("b")))})},
+			  given("0", 1)),
+		"gpu-2 is part of no GRES"));
+}
+
+/* An alternative that asks for all devices is not met by none of them. */
+void all_of_no_devices()
+{
+	const DeviceRequest none = all_of(request("r/none", 1, of_model("z")));
+	CHECK(has(dealt(three(), {claim("c", {none})}, given("0", 1)), "on node n1 is none"));
+	CHECK_EQUAL(dealt(three(), {claim("c", {first_of("r", {none, request("r/any")})})},
+			    given("2", 1)),
+		"c: r/any=gpu-2");
+}
+
 /* adminAccess: the agent chooses, and the result says so. */
 void devices_for_admin()
 {
@@ -142,9 +173,11 @@ void devices_for_admin()
 	none.node = "n1";
 	const ResourceClaim two = claim("c", {for_admin(request("r", 2, of_model("a")))});
 	CHECK_EQUAL(dealt(three(), {two}, none), "c: r=gpu-0 r=gpu-1");
-	CHECK_EQUAL(dealt(three(), {claim("c", {for_admin(all_of(request("r"))), request("s")})},
-			    given("1", 1)),
-		"c: r=gpu-0 r=gpu-1 r=gpu-2 s=gpu-1");
+	CHECK_EQUAL(
+		dealt(three(),
+			{claim("c", {request("s")}), claim("d", {for_admin(all_of(request("r")))})},
+			given("1", 1)),
+		"c: s=gpu-1; d: r=gpu-0 r=gpu-1 r=gpu-2");
 	CHECK(has(dealt(three(), {claim("c", {for_admin(request("r", 4))})}, none),
 		"too few devices"));
 	const Devices devices = three();
@@ -200,5 +233,6 @@ int main()
 		{TEST(devices_by_index), TEST(every_request_gets_one), TEST(what_cannot_be_dealt),
 			TEST(a_device_that_changed_after_the_choice),
 			TEST(steps_in_the_order_of_kube_scheduler), TEST(configuration_is_copied),
-			TEST(alternatives), TEST(all_devices), TEST(devices_for_admin)});
+			TEST(alternatives), TEST(all_devices), TEST(all_devices_or_none),
+			TEST(all_of_no_devices), TEST(devices_for_admin)});
 }

@@ -224,7 +224,42 @@ void devices_for_admin()
 	mixed.add("n1", {device("gpu-0", "a"), device("gpu-1", "b")});
 	CHECK_EQUAL(demand(mixed, {claim("c", {two})}),
 		" | | n1: has 1 devices for request r of its resource claim");
-	CHECK_EQUAL(demand(mixed, {claim("c", {all_of(two), request("s")})}), "gpu:1 | n1");
+	CHECK_EQUAL(demand(mixed, {claim("c", {all_of(two)}), claim("d", {request("s")})}),
+		"gpu:1 | n1");
+}
+
+/* The constraint is on all devices of the node, however many most nodes have. */
+void constraints_on_all_for_admin()
+{
+	Devices devices;
+	devices.add("n1", {device("gpu-0", "a")});
+	devices.add("n2", {device("gpu-0", "a"), device("gpu-1", "b")});
+	ResourceClaim alike = claim("c", {for_admin(all_of(request("r")))});
+	alike.constraints = {{{}, std::string(k_driver) + "/model", false}};
+	CHECK(has(demand(devices, {alike}), " | n1 | n2: its devices differ in"));
+}
+
+/* Kubernetes gives all devices that the selectors match, or none. */
+void all_devices_or_none()
+{
+	Devices devices = two_types();
+	SliceDevice tainted = device("gpu-1", "b");
+	tainted.taints = {{"broken", "", "NoSchedule"}};
+	devices.add("n2", {device("gpu-0", "a"), tainted});
+	CHECK_EQUAL(demand(devices, {claim("c", {for_admin(all_of(request("r")))})}),
+		" | n1 | n2: request r of its resource claim asks for all devices, and device "
+		"gpu-1 has a taint that is not tolerated");
+	CHECK(has(demand(devices, {claim("c", {all_of(request("r"))})}), "| n2: request r of its"));
+	/* the request names a type because of n3, and on n2 "all" is more */
+	devices.add("n2", {device("gpu-0", "a"), device("gpu-1", "b")});
+	devices.add("n3", {device("gpu-0", "a"), tainted});
+	CHECK(has(demand(devices, {claim("c", {all_of(request("r"))})}),
+		"gpu:a:2 | n1 | n2: has 1 of the 2 devices"));
+	ResourceSlice half = slice("n1", {device("other-0", "x")});
+	half.name += "-other", half.uid += "-other";
+	half.pool.driver = "other.example.com", half.slice_count = 2;
+	(void)devices.inventory.seen(half);
+	CHECK(has(demand(devices, {claim("c", {all_of(request("r"))})}), "is incomplete"));
 }
 
 /* A claim with more than 64 ways is not looked at to the end. */
@@ -263,5 +298,7 @@ int main()
 			TEST(some_devices_of_a_type), TEST(what_cannot_be_served), TEST(limits),
 			TEST(a_selector_that_fails), TEST(devices_of_two_rules), TEST(constraints),
 			TEST(a_node_with_too_few), TEST(alternatives), TEST(too_many_alternatives),
-			TEST(all_devices), TEST(devices_for_admin), TEST(an_incomplete_pool)});
+			TEST(all_devices), TEST(devices_for_admin),
+			TEST(constraints_on_all_for_admin), TEST(all_devices_or_none),
+			TEST(an_incomplete_pool)});
 }

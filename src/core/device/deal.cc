@@ -112,7 +112,7 @@ Result<std::vector<Slot>> slots_of(const std::vector<const ResourceClaim *> &cla
 				if (*is_met)
 					slot.fit.push_back(i);
 			}
-			const auto all = request.is_all ? matching_on(node, request, from)
+			const auto all = request.is_all ? all_on(node, request, from)
 							: std::vector<DeviceId>();
 			if (!all)
 				return all.error();
@@ -169,11 +169,12 @@ std::vector<ChosenConfig> configs_of(const ResourceClaim &claim, const DeviceSou
 Status choose_for_admin(const DeviceRequest &request, const std::string &node,
 	const DeviceSources &from, ClaimDeal &out)
 {
-	auto found = matching_on(node, request, from);
+	auto found =
+		request.is_all ? all_on(node, request, from) : matching_on(node, request, from);
 	if (!found)
 		return found.error();
-	const std::size_t count = request.is_all ? std::max<std::size_t>(found->size(), 1)
-						 : static_cast<std::size_t>(request.count);
+	const std::size_t count =
+		request.is_all ? found->size() : static_cast<std::size_t>(request.count);
 	if (found->size() < count)
 		return Error{Errc::not_found,
 			"resource claim " + out.claim->id.name + ", request " + request.name +

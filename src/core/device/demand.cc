@@ -23,13 +23,16 @@ std::string trouble_on(const Wanted &wanted, const std::string &node)
 	const RequestFit::Count sum = count_on(wanted, node);
 	if (sum.matching == 0)
 		return "has no device for " + what;
+	if (const auto why = wanted.fit.incomplete.find(node); why != wanted.fit.incomplete.end())
+		return what + " asks for all devices, and " + why->second;
 	if (wanted.request->is_for_admin) /* the agent chooses */
 		return wanted.request->is_all ||
 				sum.matching >= static_cast<std::size_t>(wanted.count)
 			? ""
 			: "has " + std::to_string(sum.matching) + " devices for " + what;
-	if (wanted.request->is_all && sum.matching != static_cast<std::size_t>(wanted.count))
-		return "has " + std::to_string(sum.matching) + " devices for " + what +
+	const std::size_t all = matching_on(wanted, node);
+	if (wanted.request->is_all && all != static_cast<std::size_t>(wanted.count))
+		return "has " + std::to_string(all) + " devices for " + what +
 			", which asks for all, and most nodes have " + std::to_string(wanted.count);
 	if (sum.matching == sum.all)
 		return {};
@@ -67,13 +70,15 @@ std::optional<std::vector<std::string>> values_on(const std::string &node,
 	return out;
 }
 
-std::int64_t count_of(const ResourceClaim &claim, const DeviceConstraint &constraint,
-	const std::vector<Wanted> &all)
+std::size_t count_of(const std::string &node, const ResourceClaim &claim,
+	const DeviceConstraint &constraint, const std::vector<Wanted> &all)
 {
-	std::int64_t sum = 0;
-	for (const Wanted &one : all)
-		sum += one.claim == &claim && concerns(constraint, one.request->name) ? one.count
-										      : 0;
+	std::size_t sum = 0;
+	for (const Wanted &one : all) {
+		if (one.claim == &claim && concerns(constraint, one.request->name))
+			sum += one.request->is_all ? matching_on(one, node)
+						   : static_cast<std::size_t>(one.count);
+	}
 	return sum;
 }
 
@@ -88,7 +93,7 @@ std::string constraint_trouble(const std::string &node, const ResourceClaim &cla
 	const std::set<std::string> kinds(values->begin(), values->end());
 	const bool is_met =
 		constraint.is_distinct ? kinds.size() == values->size() : kinds.size() <= 1;
-	if (is_met || count_of(claim, constraint, all) < 2)
+	if (is_met || count_of(node, claim, constraint, all) < 2)
 		return {};
 	return "its devices " +
 		std::string(constraint.is_distinct ? "share values of " : "differ in ") +

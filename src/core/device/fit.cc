@@ -41,6 +41,74 @@ Result<bool> match_all(const std::vector<std::string> &texts, const SliceDevice 
 	return true;
 }
 
+Error no_class(const DeviceRequest &request)
+{
+	return {Errc::not_found,
+		"request " + request.name + ": device class " + request.device_class +
+			" does not exist"};
+}
+
+/* Selectors of class and request. Errors: those of is_met_by(). */
+Result<bool> is_selected_by(const DeviceRequest &request, const SliceDevice &device,
+	const DeviceSources &from, std::size_t &cost)
+{
+	const auto found = from.classes.find(request.device_class);
+	if (found == from.classes.end())
+		return no_class(request);
+	const auto of_class = match_all(found->second.selectors, device, from.selectors, cost);
+	if (!of_class)
+		return in_context("device class " + request.device_class, of_class.error());
+	if (!*of_class)
+		return false;
+	const auto of_request = match_all(request.selectors, device, from.selectors, cost);
+	return of_request ? of_request : in_context("request " + request.name, of_request.error());
+}
+
+bool is_listed(const DeviceId &id, const std::string &node, const DeviceSources &from)
+{
+	return std::ranges::any_of(from.rules, [&](const DeviceRule &rule) {
+		const DeviceList list = from.inventory.on_node(node, rule);
+		return std::ranges::find(list.devices, id, &ListedDevice::id) != list.devices.end();
+	});
+}
+
+/* Why the node cannot give all devices that the selectors match; empty: it can. */
+Result<std::string> why_not_all(const std::string &node, const DeviceRequest &request,
+	const DeviceSources &from, std::size_t &cost)
+{
+	const Inventory::Devices there = from.inventory.all_on(node);
+	if (!there.trouble.empty())
+		return there.trouble;
+	for (const DeviceId &id : there.ids) {
+		const SliceDevice *device = from.inventory.find(id);
+		const auto is_selected =
+			device ? is_selected_by(request, *device, from, cost) : Result<bool>(false);
+		if (!is_selected)
+			return in_context("node " + node, is_selected.error());
+		if (!*is_selected)
+			continue;
+		if (!is_tolerated(request, *device))
+			return "device " + id.name + " has a taint that is not tolerated";
+		if (!is_listed(id, node, from))
+			return "device " + id.name + " is part of no GRES";
+	}
+	return std::string();
+}
+
+/* For a request for all devices. */
+Status look_for_all(
+	const DeviceRequest &request, const DeviceSources &from, RequestFit &fit, std::size_t &cost)
+{
+	for (const auto &[node, types] : fit.nodes) {
+		auto why = why_not_all(node, request, from, cost);
+		if (!why)
+			return why.error();
+		if (!why->empty())
+			fit.incomplete[node] = std::move(*why);
+	}
+	return Ok{};
+}
+
 /* Counts the devices of one rule. */
 Status count(const DeviceRequest &request, const DeviceRule &rule, const DeviceSources &from,
 	RequestFit &out, std::size_t &cost)
@@ -89,13 +157,6 @@ bool has_match(const RequestFit &fit)
 	});
 }
 
-Error no_class(const DeviceRequest &request)
-{
-	return {Errc::not_found,
-		"request " + request.name + ": device class " + request.device_class +
-			" does not exist"};
-}
-
 std::string nothing_found(const DeviceRequest &request, const RequestFit &seen)
 {
 	std::string out = "request " + request.name +
@@ -122,18 +183,9 @@ Result<bool> is_met_by(
 Result<bool> is_met_by(const DeviceRequest &request, const SliceDevice &device,
 	const DeviceSources &from, std::size_t &cost)
 {
-	const auto found = from.classes.find(request.device_class);
-	if (found == from.classes.end())
-		return no_class(request);
-	const auto of_class = match_all(found->second.selectors, device, from.selectors, cost);
-	if (!of_class)
-		return in_context("device class " + request.device_class, of_class.error());
-	if (!*of_class)
-		return false;
-	const auto of_request = match_all(request.selectors, device, from.selectors, cost);
-	if (!of_request)
-		return in_context("request " + request.name, of_request.error());
-	return *of_request && is_tolerated(request, device);
+	const auto is_selected = is_selected_by(request, device, from, cost);
+	return is_selected && *is_selected ? Result<bool>(is_tolerated(request, device))
+					   : is_selected;
 }
 
 Result<std::vector<DeviceId>> matching_on(
@@ -152,6 +204,21 @@ Result<std::vector<DeviceId>> matching_on(
 		}
 	}
 	return out;
+}
+
+Result<std::vector<DeviceId>> all_on(
+	const std::string &node, const DeviceRequest &request, const DeviceSources &from)
+{
+	std::size_t cost = 0;
+	const auto why = why_not_all(node, request, from, cost);
+	if (!why)
+		return why.error();
+	auto found = matching_on(node, request, from);
+	if (why->empty() && (!found || !found->empty()))
+		return found;
+	return Error{Errc::not_found,
+		"request " + request.name + " asks for all devices, and on node " + node + " " +
+			(why->empty() ? "is none" : *why)};
 }
 
 std::optional<std::string> attribute_of(const SliceDevice &device, const std::string &attribute)
@@ -202,6 +269,10 @@ Result<RequestFit> fit_of(
 	}
 	if (!out.rule)
 		return Error{Errc::not_found, nothing_found(request, nothing)};
+	if (const Status looked =
+			request.is_all ? look_for_all(request, from, out, cost) : Status(Ok{});
+		!looked)
+		return looked.error();
 	return out;
 }
 

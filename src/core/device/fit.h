@@ -40,6 +40,8 @@ struct RequestFit {
 	/* of that rule: by node, and there by type */
 	std::map<std::string, std::map<std::string, Count>> nodes;
 	std::map<std::string, std::string> troubles; /* why a node's devices are not known */
+	/* of a request for all devices: why a node cannot give all, see all_on() */
+	std::map<std::string, std::string> incomplete;
 };
 
 /* Whether the device meets the request: selectors of class and request, and taints. Errors: the
@@ -58,6 +60,12 @@ Result<RequestFit> fit_of(
 /* The devices of the node that meet the request, in the order of their indices. Errors: those of
  * is_met_by(). */
 Result<std::vector<DeviceId>> matching_on(
+	const std::string &node, const DeviceRequest &request, const DeviceSources &from);
+
+/* The same for a request for all devices, which Kubernetes meets with all that the selectors match,
+ * or not at all. Errors: those; one of these devices has a taint that is not tolerated, or is part
+ * of no GRES; a pool of the node is incomplete; there is no such device. */
+Result<std::vector<DeviceId>> all_on(
 	const std::string &node, const DeviceRequest &request, const DeviceSources &from);
 
 /* The value with its kind, to be compared. name: DOMAIN/ID. nullopt: the device has none. */

@@ -176,6 +176,25 @@ std::vector<DeviceList> Inventory::lists_on(const std::string &node, const Devic
 	return lists;
 }
 
+Inventory::Devices Inventory::all_on(const std::string &node) const
+{
+	Devices out;
+	const auto pools = by_node_.find(node);
+	if (pools == by_node_.end())
+		return out;
+	for (const auto &[id, count] : pools->second) {
+		const Pool found = pool(id);
+		out.trouble = out.trouble.empty() ? found.trouble : out.trouble;
+		for (const ResourceSlice *slice : found.slices) {
+			for (const SliceDevice &device : slice->devices) {
+				if (slice->node == node)
+					out.ids.push_back({id, device.name});
+			}
+		}
+	}
+	return out;
+}
+
 const SliceDevice *Inventory::find(const DeviceId &id) const
 {
 	const Pool found = pool(id.pool);

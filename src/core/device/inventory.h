@@ -52,6 +52,12 @@ class Inventory
 	 * because Slurm counts their indices together. */
 	[[nodiscard]] std::vector<DeviceList> lists_on(
 		const std::string &node, const DeviceRules &rules) const;
+	/* All devices of the node, also those of no rule. */
+	struct Devices {
+		std::vector<DeviceId> ids;
+		std::string trouble; /* a pool is incomplete or invalid; empty: these are all */
+	};
+	[[nodiscard]] Devices all_on(const std::string &node) const;
 	/* nullptr: no complete pool has such a device now. Valid until the next change. */
 	[[nodiscard]] const SliceDevice *find(const DeviceId &id) const;
 	/* Nodes on which the driver has published devices. */

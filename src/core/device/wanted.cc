@@ -73,7 +73,10 @@ std::int64_t commonest_count(const Wanted &wanted)
 	std::map<std::size_t, std::size_t> nodes; /* by number of devices */
 	for (const auto &[node, types] : wanted.fit.nodes) {
 		const RequestFit::Count count = count_on(wanted, node);
-		if (is_good(count) || (wanted.request->is_for_admin && count.matching > 0))
+		const bool is_known = !wanted.fit.incomplete.contains(node) &&
+			count.matching == matching_on(wanted, node);
+		if (is_known &&
+			(is_good(count) || (wanted.request->is_for_admin && count.matching > 0)))
 			nodes[count.matching]++;
 	}
 	const auto most =
@@ -102,6 +105,16 @@ RequestFit::Count count_on(const Wanted &wanted, const std::string &node)
 			continue;
 		sum.matching += count.matching;
 		sum.all += count.all;
+	}
+	return sum;
+}
+
+std::size_t matching_on(const Wanted &wanted, const std::string &node)
+{
+	std::size_t sum = 0;
+	if (const auto types = wanted.fit.nodes.find(node); types != wanted.fit.nodes.end()) {
+		for (const auto &[type, count] : types->second)
+			sum += count.matching;
 	}
 	return sum;
 }

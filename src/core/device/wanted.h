@@ -34,6 +34,9 @@ Result<std::vector<Wanted>> wanted_by(const std::vector<const ResourceClaim *> &
 /* The devices on the node that Slurm may choose from. */
 RequestFit::Count count_on(const Wanted &wanted, const std::string &node);
 
+/* Those that meet the request, of any type. */
+std::size_t matching_on(const Wanted &wanted, const std::string &node);
+
 } // namespace slurmkube::core
 
 #endif
