@@ -185,6 +185,19 @@ void devices_for_admin()
 	CHECK(deals.ok() && deals->front().devices.front().result.is_for_admin);
 }
 
+/* As in kube-scheduler: a request with adminAccess shares devices with other claims only. */
+void a_device_once_in_a_claim()
+{
+	const DeviceRequest look = for_admin(request("look")), other = for_admin(request("other"));
+	CHECK_EQUAL(dealt(three(), {claim("c", {look, request("r"), other})}, given("0", 1)),
+		"c: look=gpu-1 r=gpu-0 other=gpu-2");
+	CHECK_EQUAL(dealt(three(), {claim("c", {request("r")}), claim("d", {look})}, given("0", 1)),
+		"c: r=gpu-0; d: look=gpu-0");
+	CHECK(has(dealt(three(), {claim("c", {for_admin(all_of(request("look"))), request("r")})},
+			  given("0", 1)),
+		"too few devices that meet it and no other request of it"));
+}
+
 /* What Slurm gave says which alternative was asked for. */
 void alternatives()
 {
@@ -234,5 +247,6 @@ int main()
 			TEST(a_device_that_changed_after_the_choice),
 			TEST(steps_in_the_order_of_kube_scheduler), TEST(configuration_is_copied),
 			TEST(alternatives), TEST(all_devices), TEST(all_devices_or_none),
-			TEST(all_of_no_devices), TEST(devices_for_admin)});
+			TEST(all_of_no_devices), TEST(devices_for_admin),
+			TEST(a_device_once_in_a_claim)});
 }

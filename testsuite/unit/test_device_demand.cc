@@ -228,6 +228,20 @@ void devices_for_admin()
 		"gpu:1 | n1");
 }
 
+/* In one claim a device is for one request only. */
+void devices_for_admin_and_others()
+{
+	const DeviceRequest look = for_admin(request("look"));
+	CHECK_EQUAL(demand(two_types(), {claim("c", {look, request("r", 2)})}),
+		"gpu:2 | | n1: has 2 devices for request look of its resource claim, and other "
+		"requests of the claim may need them | n2: has 2 devices for request look of its "
+		"resource claim, and other requests of the claim may need them");
+	CHECK_EQUAL(demand(two_types(), {claim("c", {look, request("r")})}), "gpu:1 | n1 n2");
+	CHECK_EQUAL(demand(two_types(), {claim("c", {request("r", 2)}), claim("d", {look})}),
+		"gpu:2 | n1 n2");
+	CHECK(has(demand(two_types(), {claim("c", {all_of(look), request("r")})}), "gpu:1 | |"));
+}
+
 /* The constraint is on all devices of the node, however many most nodes have. */
 void constraints_on_all_for_admin()
 {
@@ -299,6 +313,6 @@ int main()
 			TEST(a_selector_that_fails), TEST(devices_of_two_rules), TEST(constraints),
 			TEST(a_node_with_too_few), TEST(alternatives), TEST(too_many_alternatives),
 			TEST(all_devices), TEST(devices_for_admin),
-			TEST(constraints_on_all_for_admin), TEST(all_devices_or_none),
-			TEST(an_incomplete_pool)});
+			TEST(devices_for_admin_and_others), TEST(constraints_on_all_for_admin),
+			TEST(all_devices_or_none), TEST(an_incomplete_pool)});
 }

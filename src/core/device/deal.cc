@@ -164,10 +164,10 @@ std::vector<ChosenConfig> configs_of(const ResourceClaim &claim, const DeviceSou
 	return out;
 }
 
-/* Devices that others may have at the same time, so that Slurm does not count them: the agent
- * chooses. */
+/* Devices that other claims may have at the same time, so that Slurm does not count them: the agent
+ * chooses. In one claim a device is for one request only, as in kube-scheduler. */
 Status choose_for_admin(const DeviceRequest &request, const std::string &node,
-	const DeviceSources &from, ClaimDeal &out)
+	const DeviceSources &from, std::set<DeviceId> &used, ClaimDeal &out)
 {
 	auto found =
 		request.is_all ? all_on(node, request, from) : matching_on(node, request, from);
@@ -175,15 +175,31 @@ Status choose_for_admin(const DeviceRequest &request, const std::string &node,
 		return found.error();
 	const std::size_t count =
 		request.is_all ? found->size() : static_cast<std::size_t>(request.count);
+	std::erase_if(*found, [&](const DeviceId &one) { return used.contains(one); });
 	if (found->size() < count)
 		return Error{Errc::not_found,
 			"resource claim " + out.claim->id.name + ", request " + request.name +
-				": node " + node + " has too few devices that meet it"};
+				": node " + node +
+				" has too few devices that meet it and no other request of it"};
 	found->resize(count);
+	used.insert(found->begin(), found->end());
 	for (DeviceId &one : *found)
 		out.devices.push_back(
 			{{request.name, std::move(one), true}, request.tolerations_text});
 	return Ok{};
+}
+
+/* The given devices that the claim gets. */
+std::set<DeviceId> devices_of(std::size_t claim, const std::vector<Slot> &slots,
+	const Matching &matching, const std::vector<DeviceId> &given)
+{
+	std::set<DeviceId> out;
+	for (std::size_t i = 0; i < given.size(); i++) {
+		const auto slot = matching.slots()[i];
+		if (slot && slots[*slot].claim == claim)
+			out.insert(given[i]);
+	}
+	return out;
 }
 
 /* In the order of claims and requests; devices of one request by index. */
@@ -192,9 +208,10 @@ Status deal_out(const std::vector<Slot> &slots, const Matching &matching,
 	std::vector<ClaimDeal> &out)
 {
 	for (std::size_t claim = 0; claim < out.size(); claim++) {
+		std::set<DeviceId> used = devices_of(claim, slots, matching, given);
 		for (const DeviceRequest &request : out[claim].claim->requests) {
 			const Status chosen = request.is_for_admin
-				? choose_for_admin(request, node, from, out[claim])
+				? choose_for_admin(request, node, from, used, out[claim])
 				: Status(Ok{});
 			if (!chosen)
 				return chosen;

@@ -26,10 +26,7 @@ std::string trouble_on(const Wanted &wanted, const std::string &node)
 	if (const auto why = wanted.fit.incomplete.find(node); why != wanted.fit.incomplete.end())
 		return what + " asks for all devices, and " + why->second;
 	if (wanted.request->is_for_admin) /* the agent chooses */
-		return wanted.request->is_all ||
-				sum.matching >= static_cast<std::size_t>(wanted.count)
-			? ""
-			: "has " + std::to_string(sum.matching) + " devices for " + what;
+		return {};
 	const std::size_t all = matching_on(wanted, node);
 	if (wanted.request->is_all && all != static_cast<std::size_t>(wanted.count))
 		return "has " + std::to_string(all) + " devices for " + what +
@@ -38,6 +35,26 @@ std::string trouble_on(const Wanted &wanted, const std::string &node)
 		return {};
 	return std::to_string(sum.matching) + " of its " + std::to_string(sum.all) +
 		" devices are for " + what + ", and Slurm cannot be told which";
+}
+
+/* Why the node may have too few devices for a request with adminAccess; empty: it has enough. In
+ * one claim a device is for one request only. */
+std::string admin_trouble_on(
+	const Wanted &wanted, const std::vector<Wanted> &all, const std::string &node)
+{
+	const std::size_t has = matching_on(wanted, node);
+	std::size_t others = 0;
+	for (const Wanted &one : all) {
+		if (&one != &wanted && one.claim == wanted.claim && one.fit.rule == wanted.fit.rule)
+			others += static_cast<std::size_t>(one.count);
+	}
+	const std::size_t own =
+		wanted.request->is_all ? has : static_cast<std::size_t>(wanted.count);
+	if (own + others <= has)
+		return {};
+	return "has " + std::to_string(has) + " devices for request " + wanted.request->name +
+		" of its resource claim" +
+		(others == 0 ? "" : ", and other requests of the claim may need them");
 }
 
 /* ---- constraints ---- */
@@ -156,8 +173,11 @@ std::string trouble_of(const std::string &node, const std::vector<Wanted> &all,
 	const std::vector<Gres> &gres, const DeviceSources &from)
 {
 	std::string trouble;
-	for (const Wanted &one : all)
+	for (const Wanted &one : all) {
 		trouble = trouble.empty() ? trouble_on(one, node) : trouble;
+		if (trouble.empty() && one.request->is_for_admin)
+			trouble = admin_trouble_on(one, all, node);
+	}
 	for (const Gres &one : gres)
 		trouble = trouble.empty() ? shortage_on(node, all, one) : trouble;
 	return trouble.empty() ? constraints_trouble(node, all, from) : trouble;
