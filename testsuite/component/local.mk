@@ -117,12 +117,20 @@ testsuite_component_oracle_verdicts_LDADD = libcodec.la libcore.la libbase.la
 check_PROGRAMS += testsuite/component/oracle/selectors
 testsuite_component_oracle_selectors_SOURCES = testsuite/component/oracle/selectors.cc
 testsuite_component_oracle_selectors_LDADD = libcodec.la libcore.la libbase.la
+# our decisions about devices beside kube-scheduler's own
+check_PROGRAMS += testsuite/component/oracle/devices
+testsuite_component_oracle_devices_SOURCES = testsuite/component/oracle/devices.cc
+testsuite_component_oracle_devices_LDADD = libcodec.la libcore.la libbase.la
 EXTRA_DIST += \
 	%D%/oracle/cases.py \
 	%D%/oracle/cel_boundaries.py \
 	%D%/oracle/cel_cases.py \
 	%D%/oracle/cel_compare.py \
+	%D%/oracle/device_cases.py \
+	%D%/oracle/device_compare.py \
 	%D%/oracle/test_oracle.py \
 	testsuite/oracle/build \
 	testsuite/oracle/cel.go \
+	testsuite/oracle/device_check.go \
+	testsuite/oracle/devices.go \
 	testsuite/oracle/main.go

@@ -6,6 +6,9 @@
 //
 // "oracle cel": the verdicts of Kubernetes' own CEL on devices. Each line on stdin has "selector",
 // "driver" and "device" (a device of a ResourceSlice); the answers are in cel.go.
+//
+// "oracle devices": kube-scheduler's own allocation of devices, and whether it permits ours. Cases
+// and answers are in devices.go.
 package main
 
 import (
@@ -194,8 +197,11 @@ func main() {
 	ctx := context.Background()
 	metrics.Register()
 	judge := filterVerdicts
-	if len(os.Args) > 1 && os.Args[1] == "cel" {
+	switch {
+	case len(os.Args) > 1 && os.Args[1] == "cel":
 		judge = celVerdict
+	case len(os.Args) > 1 && os.Args[1] == "devices":
+		judge = deviceVerdicts
 	}
 	lines := bufio.NewScanner(os.Stdin)
 	lines.Buffer(nil, 64<<20)

@@ -1,6 +1,6 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""usage: test_oracle.py BUILD_DIR [SEED [COUNT [SELECTORS]]]
+"""usage: test_oracle.py BUILD_DIR [SEED [COUNT [SELECTORS [PLACEMENTS]]]]
 
 Compares our verdicts with Kubernetes' own (testsuite/oracle, built on first use). Prints TAP.
 Without SEED, SLURM_KUBE_SEED is used.
@@ -11,6 +11,9 @@ we forbid more, the reason must be one of the intended ones.
 
 Random CEL selectors and devices, with Kubernetes' CEL: SELECTORS is their number, 5,000 by default.
 cel_compare.py says what must hold.
+
+Random devices, classes and claims of a pod, with kube-scheduler's allocator: PLACEMENTS is the
+number of pods, 3,000 by default. device_compare.py says what must hold.
 """
 import collections
 import json
@@ -22,8 +25,11 @@ from pathlib import Path
 from cases import HOSTNAME, Cases
 from cel_cases import Selectors
 from cel_compare import Comparison
+from device_cases import DeviceCases
+from device_compare import DeviceComparison
 
 HERE = Path(__file__).resolve().parent
+PROGRAMS = ("verdicts", "selectors", "devices")
 
 
 def judged_by(program, text, timeout):
@@ -96,7 +102,7 @@ def is_in_chroot(build):
 
 def built(build):
     """The oracle's path, after our own programs have been built, too."""
-    names = [f"testsuite/component/oracle/{name}" for name in ("verdicts", "selectors")]
+    names = [f"testsuite/component/oracle/{name}" for name in PROGRAMS]
     subprocess.run(["make", "-s", "-C", build, *names], check=True, stdout=sys.stderr, timeout=600)
     return subprocess.run(
         [HERE.parent.parent / "oracle/build"],
@@ -160,11 +166,38 @@ def compare_selectors(program, build, seed, count):
     return all(passed for passed, _, _ in checks)
 
 
+def compare_devices(program, build, seed, count):
+    """Ours come first: Kubernetes is also asked about what we decided."""
+    source = DeviceCases(seed)
+    cases = [source.case() for _ in range(count)]
+    text = "".join(json.dumps(case) + "\n" for case in cases)
+    ours = judged_by([build / "testsuite/component/oracle/devices"], text, 300)
+    asked = [
+        {**case, "ours": {n: a for n, a in our.get("nodes", {}).items() if "given" in a}}
+        for case, our in zip(cases, ours)
+    ]
+    text = "".join(json.dumps(case) + "\n" for case in asked)
+    oracle = judged_by([program, "devices"], text, 300)
+    same = len(oracle) == len(ours) == count
+    comparison = DeviceComparison(cases, oracle, ours)
+    print(f"# seed {seed}: the claims of {count} pods, {sum(len(c['nodes']) for c in cases)} nodes")
+    for line in comparison.comments():
+        print(f"# {line}")
+    checks = [(same, "both judge all claims", []), *comparison.checks()]
+    for number, (passed, text, examples) in enumerate(checks, 12):
+        print(f"{'ok' if passed else 'not ok'} {number} - {text}")
+        for case, node, their, our in [] if passed else examples[:3]:
+            print(f"# node {node}: Kubernetes {json.dumps(their)}, we {json.dumps(our)}")
+            print(f"#   case {json.dumps(case)}")
+    return all(passed for passed, _, _ in checks)
+
+
 def main():
     build = Path(sys.argv[1]).resolve()
     seed = int(sys.argv[2] if len(sys.argv) > 2 else os.environ.get("SLURM_KUBE_SEED", "1"))
     count = int(sys.argv[3]) if len(sys.argv) > 3 else 3000
     selectors = int(sys.argv[4]) if len(sys.argv) > 4 else 5000
+    placements = int(sys.argv[5]) if len(sys.argv) > 5 else 3000
     if is_in_chroot(build):
         print(
             "1..0 # SKIP what is compared does not depend on Slurm, and is compared where Slurm is"
@@ -172,9 +205,13 @@ def main():
         )
         return 0
     program = built(build)
-    print("1..11")
-    passed = compare_pods(program, build, seed, count)
-    return 0 if compare_selectors(program, build, seed, selectors) and passed else 1
+    print("1..17")
+    passed = [
+        compare_pods(program, build, seed, count),
+        compare_selectors(program, build, seed, selectors),
+        compare_devices(program, build, seed, placements),
+    ]
+    return 0 if all(passed) else 1
 
 
 if __name__ == "__main__":
