@@ -15,6 +15,9 @@ latency         one pod at a time on an idle cluster, and with kube-scheduler
 latency-behind, latency-ahead       with 10,000 native jobs pending: the pods' jobs behind them, and
                                     before them
 latency-backfill                    pods that only backfill starts
+devices         1,000 pods with one device each (DRA) that run for a second, on 100 nodes of 8, and
+                with kube-scheduler
+devices-lasting                     the same with pods that run on, at most one per device
 unlike          a JobSet of 8 pods of one shape and 64 of another, and with kube-scheduler
 gang            1 x 1,000 and 10 x 100 pods of Indexed Jobs, and bind-limit
 restart         the agent killed with 1,000 running and 500 waiting pods
@@ -22,7 +25,7 @@ cancel          one scancel for 200 running pods
 native          native jobs with and without slurm-kube
 limit-slurm     external jobs started and ended through libslurm alone
 churn           50 pods/s that live for 30 s, one in twenty failing, for --seconds
-all             all of these except churn
+all             all of these except churn and devices
 long            10,000 pods on 1,000 nodes (burst, once), 1 x 4,000 (gang), 10,000 running
                 (restart), churn for 10 minutes
 
@@ -64,6 +67,8 @@ SCENARIOS = {
     "latency-ahead": ("latency:ahead", {}),
     "latency-backfill": ("latency:backfill", {}),
     "gang": ("gang", {"in_flight": [32, 64]}),
+    "devices": ("devices", {"run": "1s"}),
+    "devices-lasting": ("devices", {"run": None}),
     "unlike": ("unlike", {}),
     "restart": ("restart", {}),
     "cancel": ("cancel", {}),

@@ -24,6 +24,7 @@ class Event:
             about.get("resource", ""),
             entry["user"]["username"],
         )
+        self.program = entry.get("userAgent", "").partition("/")[0]
         self.code = entry.get("responseStatus", {}).get("code", 0)
         body = entry.get("requestObject")
         self.body = body if isinstance(body, dict) else {}
@@ -113,11 +114,17 @@ class Audit:
         """The number of writes by that user since the mark, per kind of write, for example "create
         pods/binding".
         """
-        return Counter(
-            f"{e.verb} {e.kind}{'/' + e.part if e.part else ''}"
-            for e in self.events()
-            if e.user == user and e.verb != "list"
-        )
+        return _writes(e for e in self.events() if e.user == user)
+
+    def writes_of(self, program):
+        """The same by what the program calls itself: administrators share a user."""
+        return _writes(e for e in self.events() if e.program == program)
 
     def lists(self, user=AGENT):
         return Counter(e.kind for e in self.events() if e.user == user and e.verb == "list")
+
+
+def _writes(events):
+    return Counter(
+        f"{e.verb} {e.kind}{'/' + e.part if e.part else ''}" for e in events if e.verb != "list"
+    )

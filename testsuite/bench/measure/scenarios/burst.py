@@ -133,7 +133,7 @@ class Contest:
         self.clean(prefix)
         return text
 
-    def kube_scheduler(self, keep=True):
+    def kube_scheduler(self, keep=True, name="kube-scheduler"):
         prefix, begin = self.prepare(SCHEDULER), time.time()
         stretch = self.bed.stretch()
         self.bed.scheduler.start()
@@ -141,8 +141,8 @@ class Contest:
         used = stretch.used()
         later = self.until_running(prefix, bound, stretch)
         self.bed.scheduler.stop()
-        text = self.note("kube-scheduler", prefix, used, begin, keep)
-        text += self.note_running("kube-scheduler", prefix, later, keep)
+        text = self.note(name, prefix, used, begin, keep)
+        text += self.note_running(name, prefix, later, keep)
         self.clean(prefix)
         return text
 
