@@ -309,6 +309,11 @@ void Executor::report(const core::PodUid &pod, const core::Report &action)
 	kube::SetConditions write{
 		known->name_space, known->name, pod.text, {condition}, known->resource_version};
 	write.can_wait = true;
+	write.is_outdated = [this, pod, version = known->resource_version] {
+		const core::Pod *current = world_.state().pod(pod);
+		return !current || current->resource_version != version ||
+			world_.state().pods.at(pod).busy.bind;
+	};
 	kube_.set_conditions(write, [this, pod](const Status &answer) {
 		world_.answer(core::ReportAnswered{pod, answer}, now());
 		want_round();

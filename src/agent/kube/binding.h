@@ -29,6 +29,8 @@ struct SetConditions {
 	/* write only if the pod still has this version; empty: any version */
 	std::string resource_version = {};
 	bool can_wait = false; /* give way to bindings and deletions */
+	/* with can_wait: the write would be refused, or is needless (Request in client.h) */
+	std::function<bool()> is_outdated = {};
 };
 
 /* The requests that a binding needs. They must stay valid until done is called. */

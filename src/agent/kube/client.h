@@ -50,6 +50,9 @@ struct Request {
 	std::size_t body_limit = std::size_t{64} << 20;
 	/* give way: other requests are sent first, and may use most of max_in_flight */
 	bool can_wait = false;
+	/* With can_wait only, asked before each sending: true: the answer is conflict and nothing
+	 * is sent. Must not call the client. */
+	std::function<bool()> is_outdated = {};
 	/* true: each HTTP answer is a Response; false: a status of 300 and more is an Error */
 	bool any_status = false;
 };

@@ -18,6 +18,7 @@ libagent_la_SOURCES += \
 	%D%/multi.h \
 	%D%/queries.cc \
 	%D%/requests.cc \
+	%D%/requests_stir.cc \
 	%D%/requests.h \
 	%D%/server_time.cc \
 	%D%/server_time.h \

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/agent/kube/requests.h"
 
-#include "src/agent/kube/curl_versions.h"
 #include "src/base/log.h"
 
 #include <algorithm>
@@ -23,9 +22,6 @@ constexpr std::chrono::seconds k_longest_pause{30};
 /* An answer that stops for this long in the middle is lost. Deadlines are much longer, because some
  * lists take long to begin. */
 constexpr std::chrono::seconds k_longest_silence{10};
-/* If libcurl hides the ends of answers (curl_versions.h), a request with a short answer makes it
- * notice them. */
-constexpr std::chrono::milliseconds k_stalled{100}, k_between_stirs{300};
 
 } // namespace
 
@@ -70,12 +66,25 @@ void Requests::pump()
 {
 	const unsigned cap = std::clamp(session_.options.max_in_flight, 1U, 64U);
 	while (flying_.size() < cap && Clock::now() >= hold_until_) {
+		drop_outdated();
 		if (!queue_.empty())
 			take_off(queue_);
 		else if (may_fly_patient(cap))
 			take_off(patient_);
 		else
 			break;
+	}
+}
+
+/* What waits for long may have come to nothing meanwhile. */
+void Requests::drop_outdated()
+{
+	while (!patient_.empty() && patient_.front().request.is_outdated &&
+		patient_.front().request.is_outdated()) {
+		answer_later(std::move(patient_.front().on_response),
+			Error{Errc::conflict,
+				"the object has changed before the request was sent"});
+		patient_.pop_front();
 	}
 }
 
@@ -124,42 +133,6 @@ Status Requests::fly(Pending pending)
 	watch_over(easy, flying_.emplace(easy, std::move(pending)).first->second);
 	look_after();
 	return Ok{};
-}
-
-void Requests::look_after()
-{
-	if (stir_timer_ != 0 || !curl_hides_ends())
-		return;
-	stir_timer_ = session_.loop.after(k_stalled, [this] {
-		stir_timer_ = 0;
-		stir_if_stalled();
-	});
-}
-
-void Requests::stir_if_stalled()
-{
-	if (flying_.empty())
-		return;
-	const Clock::time_point now = Clock::now();
-	const bool is_stalled = std::any_of(flying_.begin(), flying_.end(), [now](const auto &one) {
-		const Clock::time_point last = one.second.transfer->last_byte();
-		return last != Clock::time_point{} && now - last >= k_stalled;
-	});
-	if (is_stalled && !stirring_ && now - stirred_ >= k_between_stirs)
-		stir();
-	look_after();
-}
-
-/* Not subject to the limit, because stalled requests may have used it up. */
-void Requests::stir()
-{
-	Pending pending;
-	pending.request.path = "/version";
-	pending.request.any_status = true;
-	pending.request.deadline = std::chrono::seconds(5);
-	pending.on_response = [this](const Result<Response> &) { stirring_ = false; };
-	stirred_ = Clock::now();
-	stirring_ = fly(std::move(pending)).ok();
 }
 
 /* Wakes at the deadline, or when the answer has stopped in the middle. */

@@ -45,6 +45,7 @@ class Requests
 
 	void open_multi();
 	void pump();
+	void drop_outdated();
 	[[nodiscard]] bool may_fly_patient(unsigned cap) const;
 	void take_off(std::deque<Pending> &from);
 	std::optional<Pending> land(CURL *easy);

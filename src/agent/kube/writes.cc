@@ -110,15 +110,19 @@ void set_conditions(Client &client, const SetConditions &write, Done done)
 		codec::conditions_patch(write.uid, write.conditions, write.resource_version),
 		k_strategic_merge_patch);
 	request.can_wait = write.can_wait;
+	request.is_outdated = write.is_outdated;
 	client.send(std::move(request),
-		[&client, target, done = std::move(done)](const Result<Response> &answer) {
+		[&client, target, is_outdated = write.is_outdated, done = std::move(done)](
+			const Result<Response> &answer) {
 			if (answer) {
 				done(Ok{});
 				return;
 			}
 			const std::string what = "set conditions of pod " + target.text();
 			const Error refusal = in_context(what, answer.error());
-			if (refusal.code == Errc::conflict || refusal.code == Errc::invalid)
+			if (is_outdated && is_outdated()) /* nothing to find out */
+				done(refusal);
+			else if (refusal.code == Errc::conflict || refusal.code == Errc::invalid)
 				explain(client, target, refusal,
 					Error{Errc::not_found, what + ": another pod has the name"},
 					done);

@@ -36,6 +36,19 @@ def what_can_wait_lets_the_rest_pass(bed):
     equal(probe("get", count=60, can_wait=True)["most_in_flight"], 4)
 
 
+@test
+def what_is_outdated_is_not_sent(bed):
+    probe = bed.probe()
+    answer = probe("get", count=60, can_wait=True, outdated=True)
+    equal((answer["good"], answer["most_in_flight"], answer["code"]), (0, 0, "conflict"))
+    equal(probe("get", count=60, can_wait=True, outdated=False)["good"], 60)
+    uid = bed.api.pod("outdated-1")["metadata"]["uid"]
+    write = {"name": "outdated-1", "uid": uid, "message": "Resources", "can_wait": True}
+    equal(probe("conditions", **write, outdated=True)["code"], "conflict")
+    assert not bed.api.get("outdated-1")["status"].get("conditions")
+    equal(probe("conditions", **write, outdated=False)["ok"], True)
+
+
 def all_but_one_wait(bed, sizes, others_move):
     """Of several requests on one connection, each in turn gets a long answer while the others wait:
     that answer must arrive complete. others_move: other requests are answered meanwhile.

@@ -233,7 +233,8 @@ class Probe
 						.status = false,
 						.reason = "SlurmPending",
 						.message = get_string(o, "message")}},
-				.can_wait = get_bool(o, "can_wait")},
+				.can_wait = get_bool(o, "can_wait"),
+				.is_outdated = outdated(o)},
 			printing(id));
 	}
 
@@ -251,6 +252,11 @@ class Probe
 					.note = get_string(o, "note"),
 					.reporting_instance = "probe"}));
 		print(line);
+	}
+
+	static std::function<bool()> outdated(json_object *o)
+	{
+		return [is = get_bool(o, "outdated")] { return is; };
 	}
 
 	/* Sends count requests at once, and one answer when all have returned. */
@@ -271,6 +277,7 @@ class Probe
 			request.body_limit =
 				static_cast<std::size_t>(get_int(o, "body_limit", 1 << 20));
 			request.can_wait = get_bool(o, "can_wait");
+			request.is_outdated = outdated(o);
 			client_.send(std::move(request),
 				[this, id, tally](const Result<Response> &result) {
 					tally->most_in_flight = std::max(
