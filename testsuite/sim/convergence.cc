@@ -119,7 +119,10 @@ void Oracle::check_running(const PodTruth &pod, const std::vector<const JobTruth
 		return;
 	}
 	const JobTruth &job = *live[0];
-	if (is_allocated(job) && !share_of(job, name))
+	/* a member of a gang that another client has bound only takes up its rank */
+	const bool is_guest =
+		pod.binder == Binder::foreigner && job.facts.marker.uid == pod.job_key;
+	if (is_allocated(job) && !share_of(job, name) && !is_guest)
 		stage_.violated("end elsewhere",
 			"pod " + name_of(pod) + " runs on " + name + ", its job " +
 				std::to_string(job.facts.id.number) + " on " +

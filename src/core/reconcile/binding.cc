@@ -45,6 +45,10 @@ void bind(const ComponentFacts &f, const RankFacts &r, RankActions &out)
 {
 	if (r.busy.bind || r.busy.remove || f.job->nodes.empty())
 		return;
+	if (!r.holds_rank && !r.node.device_wait.empty()) {
+		out.push_back({r.uid, Report{waiting_for_devices(r.node.device_wait)}});
+		return;
+	}
 	if (!r.holds_rank) {
 		const auto rank = r.is_ranked ? std::optional(r.workload_rank) : std::nullopt;
 		out.push_back({r.uid, Report{waiting_for_rank(*f.job, rank)}});

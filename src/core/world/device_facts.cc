@@ -48,8 +48,8 @@ std::vector<const ClaimDeal *> wrong_ones_first(
 	std::vector<const ClaimDeal *> out;
 	for (const ClaimDeal &one : deals)
 		out.push_back(&one);
-	std::ranges::stable_partition(
-		out, [&](const ClaimDeal *one) { return is_wrong(*one, uid); });
+	std::stable_partition(
+		out.begin(), out.end(), [&](const ClaimDeal *one) { return is_wrong(*one, uid); });
 	return out;
 }
 

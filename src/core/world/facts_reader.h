@@ -136,6 +136,7 @@ class FactsReader
 	/* ---- those of a gang: gang_devices.cc ---- */
 	[[nodiscard]] std::map<std::string, std::vector<RankFacts *>> ranks_with_claims(
 		ComponentFacts &facts) const;
+	void note_unread_claims(const Gang &gang, ComponentFacts &f) const;
 	void check_gang_devices(ComponentFacts &facts) const;
 	[[nodiscard]] Result<std::vector<const ResourceClaim *>> claims_of_bound(
 		const Pod &pod) const;

@@ -91,6 +91,17 @@ std::map<std::string, std::vector<RankFacts *>> FactsReader::ranks_with_claims(
 	return out;
 }
 
+void FactsReader::note_unread_claims(const Gang &gang, ComponentFacts &f) const
+{
+	if (!are_claims_unread(state_, gang))
+		return;
+	for (RankFacts &r : f.ranks) {
+		if (r.side == PodSide::waiting)
+			r.node.device_wait =
+				resource_claims_unread(state_.resource_claims.unreadable());
+	}
+}
+
 /* For a gang whose job has nodes: which pod gets which of the job's devices. */
 void FactsReader::check_gang_devices(ComponentFacts &f) const
 {

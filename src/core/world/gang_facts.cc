@@ -262,6 +262,7 @@ void FactsReader::note_ranks(
 		if (m.entry->pod)
 			f.ranks.push_back(facts_of_member(gang, component, m, layout, f.job));
 	}
+	note_unread_claims(gang, f);
 	check_gang_devices(f);
 	note_misfits(gang, f, found_);
 	note_goes_on(f);
