@@ -130,6 +130,21 @@ struct Stage : GangStage {
 		return out;
 	}
 
+	/* The bindings of these pods to n1 are answered and seen. */
+	void see_running(std::initializer_list<const char *> uids)
+	{
+		for (const char *uid : uids) {
+			world.answer(BindAnswered{{uid}, Ok{}}, now);
+			Pod seen = *world.state().pod({uid});
+			seen.node_name = "n1";
+			seen.phase = PodPhase::running;
+			seen.annotations[names::k_allocation_job_id] = "7";
+			seen.annotations[names::k_allocation_attempt] = "1";
+			seen.annotations[names::k_allocation_rank] = uid[1];
+			world.observe(PodSeen{seen}, now);
+		}
+	}
+
 	std::string text; /* of the last report */
 };
 
@@ -219,16 +234,7 @@ void a_bound_pod_without_its_claim()
 		s.allocate(0, "n1", {"gpu-0"});
 		s.allocate(1, "n1", {"gpu-1"});
 		CHECK_EQUAL(s.act(), "bind:u0@n1 bind:u1@n1");
-		for (const char *uid : {"u0", "u1"}) {
-			s.world.answer(BindAnswered{{uid}, Ok{}}, s.now);
-			Pod seen = *s.world.state().pod({uid});
-			seen.node_name = "n1";
-			seen.phase = PodPhase::running;
-			seen.annotations[names::k_allocation_job_id] = "7";
-			seen.annotations[names::k_allocation_attempt] = "1";
-			seen.annotations[names::k_allocation_rank] = uid[1];
-			s.world.observe(PodSeen{seen}, s.now);
-		}
+		s.see_running({"u0", "u1"});
 		if (is_gone) {
 			s.world.observe(ResourceClaimGone{{"a", "claim-0"}});
 		} else {
@@ -262,6 +268,36 @@ void a_bound_pod_without_its_claim()
 }
 
 /* Slurm gave a device that is not there any more: all is given back, and the node left out. */
+/* The containers of a pod that was deleted by force may still run, when Kubernetes has freed its
+ * device. */
+void a_device_is_vacated_first()
+{
+	Stage s(2);
+	submit(s, 2, s.on({{"n1", {2, "0-1"}}}));
+	(void)s.act();
+	s.allocate(0, "n1", {"gpu-0"});
+	s.allocate(1, "n1", {"gpu-1"});
+	(void)s.act();
+	s.see_running({"u0", "u1"});
+	const Pod last = *s.world.state().pod({"u1"});
+	s.world.observe(PodGone{last.uid, last}, s.now);
+	ResourceClaim next = s.own_claim(1, 1);
+	next.id.name = "claim-1b";
+	next.uid = "uid-claim-1b";
+	next.owner_uid = "u1b";
+	s.world.observe(ResourceClaimGone{{"a", "claim-1"}});
+	s.world.observe(ResourceClaimSeen{next});
+	Pod pod = s.pod(1, "b");
+	pod.resource_claims = {{"c", "claim-1b", true, false, "one-gpu"}};
+	s.world.observe(PodSeen{pod}, s.now);
+	CHECK(!has(s.act(), "allocate"));
+	s.pass(2 * k_second);
+	CHECK(!has(s.act(), "allocate"));
+	CHECK(has(s.text, "gpu-1 may still be used by containers"));
+	s.pass(4 * k_second);
+	CHECK(has(s.act(), "allocate:claim-1b=gpu-1"));
+}
+
 void devices_that_cannot_be_used()
 {
 	Stage s(2);
@@ -361,5 +397,5 @@ int main()
 			TEST(a_bound_pod_without_its_claim), TEST(devices_that_cannot_be_used),
 			TEST(a_job_without_devices), TEST(claims_are_released_with_the_job),
 			TEST(without_the_claims_no_place_is_judged),
-			TEST(one_claim_for_all_is_refused)});
+			TEST(a_device_is_vacated_first), TEST(one_claim_for_all_is_refused)});
 }

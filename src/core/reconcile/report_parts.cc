@@ -80,6 +80,12 @@ std::string device_in_use(const std::string &device, const std::string &claim)
 	return "device " + device + " is still allocated for resource claim " + claim;
 }
 
+std::string device_being_vacated(const std::string &device)
+{
+	return "device " + device +
+		" may still be used by containers of a pod that was deleted by force";
+}
+
 std::string cannot_be_used(const std::string &why)
 {
 	return "cannot be used: " + why;

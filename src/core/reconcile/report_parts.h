@@ -39,6 +39,7 @@ inline constexpr char k_devices_of_others[] =
 	"the claims of other pods that share its job are not written yet";
 inline constexpr char k_devices_not_told[] = "Slurm has not said yet which devices the job has";
 std::string device_in_use(const std::string &device, const std::string &claim);
+std::string device_being_vacated(const std::string &device);
 
 std::string cannot_be_used(const std::string &why);
 

@@ -166,10 +166,21 @@ void FactsReader::follow_deals(const PodUid &uid, const Pod &pod,
 	wait_for_devices(uid, rank.node);
 }
 
+/* The claim of a pod that was deleted by force is gone at once, its containers are not. */
+bool FactsReader::is_being_vacated(const DeviceId &device) const
+{
+	const PodEntry *user = state_.entry({state_.resource_claims.last_user_of(device)});
+	return user && user->hold_until_us > now_.mono_us;
+}
+
 /* Another claim has one of the devices: its pod may still use it. */
 bool FactsReader::is_in_use(const ClaimDeal &one, PlaceFacts &n) const
 {
 	for (const ChosenDevice &chosen : one.devices) {
+		if (!chosen.result.is_for_admin && is_being_vacated(chosen.result.device)) {
+			n.device_wait = device_being_vacated(chosen.result.device.name);
+			return true;
+		}
 		const ResourceClaim *holder =
 			state_.resource_claims.holder_of(chosen.result.device, one.claim->id);
 		if (!holder || chosen.result.is_for_admin)

@@ -128,6 +128,7 @@ class FactsReader
 		PlaceFacts &facts) const;
 	void follow_deals(const PodUid &uid, const Pod &pod, const std::vector<ClaimDeal> &deals,
 		RankFacts &rank) const;
+	[[nodiscard]] bool is_being_vacated(const DeviceId &device) const;
 	bool is_in_use(const ClaimDeal &one, PlaceFacts &facts) const;
 	void take_step(
 		const PodUid &uid, const Pod &pod, const ClaimDeal &one, RankFacts &rank) const;

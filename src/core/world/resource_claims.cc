@@ -60,8 +60,11 @@ void ResourceClaims::hold(const ResourceClaim &claim)
 	if (!claim.allocation)
 		return;
 	for (const DeviceResult &one : claim.allocation->results) {
-		if (!one.is_for_admin)
-			holders_[one.device].insert(claim.id);
+		if (one.is_for_admin)
+			continue;
+		holders_[one.device].insert(claim.id);
+		if (!claim.reserved_for.empty())
+			last_users_[one.device] = claim.reserved_for.front();
 	}
 }
 
@@ -190,6 +193,13 @@ const ResourceClaim *ResourceClaims::holder_of(
 	const auto other = std::ranges::find_if(
 		holders->second, [&](const ResourceClaimId &id) { return id != except; });
 	return other == holders->second.end() ? nullptr : find(*other);
+}
+
+const std::string &ResourceClaims::last_user_of(const DeviceId &device) const
+{
+	static const std::string none;
+	const auto found = last_users_.find(device);
+	return found == last_users_.end() ? none : found->second;
 }
 
 const std::string *ResourceClaims::refusal_of(

@@ -51,6 +51,8 @@ class ResourceClaims
 	/* The claim for which the device is allocated; nullptr: none but `except`. */
 	[[nodiscard]] const ResourceClaim *holder_of(
 		const DeviceId &device, const ResourceClaimId &except) const;
+	/* The uid of the pod that had the device last, or has it; empty: none that is known. */
+	[[nodiscard]] const std::string &last_user_of(const DeviceId &device) const;
 	/* Why the node is left out; nullptr: it is not. */
 	[[nodiscard]] const std::string *refusal_of(
 		const PodUid &uid, const std::string &node, std::int64_t now_us) const;
@@ -76,6 +78,7 @@ class ResourceClaims
 
 	std::map<ResourceClaimId, ResourceClaim> claims_;
 	std::map<DeviceId, std::set<ResourceClaimId>> holders_;
+	std::map<DeviceId, std::string> last_users_;
 	bool is_wanted_ = false, is_listed_ = false;
 	std::string unreadable_;
 	std::map<ResourceClaimId, std::set<PodUid>> users_;
