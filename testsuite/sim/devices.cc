@@ -196,7 +196,7 @@ void Devices::end_claim(const PodTruth &pod)
 
 /* ---- people ---- */
 
-/* Somebody deletes a claim, or a driver publishes its devices anew. A claim with a finalizer stays
+/* A user deletes a claim, or a driver publishes its devices anew. A claim with a finalizer stays
  * until its pod is done. */
 void Devices::make_trouble()
 {
