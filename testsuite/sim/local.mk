@@ -36,6 +36,7 @@ testsuite_sim_sim_SOURCES = \
 	%D%/simulation.h \
 	%D%/slurm.cc \
 	%D%/slurm.h \
+	%D%/slurm_gpus.cc \
 	%D%/stage.cc \
 	%D%/stage.h \
 	%D%/stream.h

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "testsuite/sim/slurm.h"
 
-#include "src/core/model/index_list.h"
 #include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
-#include "src/core/policy/gres.h"
 
 #include <algorithm>
 
@@ -45,20 +43,6 @@ std::string list_of(const std::vector<core::NodeAllocation> &nodes)
 	return out;
 }
 
-const core::NodeAllocation *share_on(const JobTruth &job, const std::string &node)
-{
-	if (job.facts.nodes.empty() || core::job_side(&job.facts) != core::JobSide::allocated)
-		return nullptr;
-	const auto found = std::ranges::find(job.facts.nodes, node, &core::NodeAllocation::node);
-	return found == job.facts.nodes.end() ? nullptr : &*found;
-}
-
-std::uint32_t gpus_in(const std::string &gres)
-{
-	const core::Gres any{.name = "gpu", .type = "", .count = 0, .indices = ""};
-	return static_cast<std::uint32_t>(core::gres_count(core::gres_from_text(gres), any));
-}
-
 /* The state that slurm_complete_job derives from a wait status. */
 core::JobState state_for(std::uint32_t status)
 {
@@ -72,6 +56,14 @@ core::JobState state_for(std::uint32_t status)
 }
 
 } // namespace
+
+const core::NodeAllocation *share_on(const JobTruth &job, const std::string &node)
+{
+	if (job.facts.nodes.empty() || core::job_side(&job.facts) != core::JobSide::allocated)
+		return nullptr;
+	const auto found = std::ranges::find(job.facts.nodes, node, &core::NodeAllocation::node);
+	return found == job.facts.nodes.end() ? nullptr : &*found;
+}
 
 Slurm::Slurm(Stage &stage, std::uint64_t seed)
     : dynamic_nodes(mix(seed + 21) % 2 == 0), stage_(stage)
@@ -192,42 +184,6 @@ std::uint64_t Slurm::free_memory(const SlurmNodeTruth &node) const
 			used += share->memory_mib;
 	}
 	return used >= node.facts.memory_mib ? 0 : node.facts.memory_mib - used;
-}
-
-std::vector<std::uint32_t> Slurm::free_gpus(const SlurmNodeTruth &node) const
-{
-	std::set<std::uint32_t> used;
-	for (const auto &[id, job] : state.jobs) {
-		const auto *share = share_on(job, node.facts.name);
-		if (!share || share->gres.empty())
-			continue;
-		const auto indices = core::indices_of(share->gres.front().indices);
-		used.insert(indices->begin(), indices->end());
-	}
-	std::vector<std::uint32_t> out;
-	for (std::uint32_t i = 0; i < gpus_in(node.facts.gres); i++) {
-		if (!used.contains(i))
-			out.push_back(i);
-	}
-	return out;
-}
-
-void Slurm::give_gpus(const JobTruth &job, core::NodeAllocation &share) const
-{
-	if (job.gpus == 0)
-		return;
-	/* an exclusive job has more CPUs than its tasks */
-	const std::size_t wanted = job.gpus * (share.memory_mib / job.memory_mib);
-	std::vector<std::uint32_t> given = free_gpus(state.nodes.at(share.node));
-	const auto first = static_cast<std::ptrdiff_t>(
-		stage_.dice.roll(Topic::schedule, job.facts.id.number) % given.size());
-	std::rotate(given.begin(), given.begin() + first, given.end());
-	given.resize(wanted);
-	std::ranges::sort(given);
-	std::string indices;
-	for (const std::uint32_t one : given)
-		indices += (indices.empty() ? "" : ",") + std::to_string(one);
-	share.gres = {{.name = "gpu", .type = "", .count = wanted, .indices = indices}};
 }
 
 std::uint32_t Slurm::tasks_on(const JobTruth &job, const SlurmNodeTruth &node) const
@@ -521,17 +477,6 @@ Status Slurm::delete_node(const std::string &name)
 		return Error{Errc::conflict, "jobs are on it"};
 	state.nodes.erase(node);
 	stage_.tell([&] { return "Slurm forgets node " + name; });
-	node_changed(name);
-	return Ok{};
-}
-
-Status Slurm::set_extra(const std::string &name, const std::string &extra)
-{
-	const auto node = state.nodes.find(name);
-	if (node == state.nodes.end())
-		return Error{Errc::not_found, "Invalid node name specified"};
-	node->second.facts.extra = extra;
-	stage_.tell([&] { return "Slurm's node " + name + " has " + extra; });
 	node_changed(name);
 	return Ok{};
 }

@@ -176,6 +176,11 @@ class Slurm
 	Micros tail_ = 0, slow_until_ = 0;
 };
 
+/* What the job has on the node; nullptr: nothing. */
+const core::NodeAllocation *share_on(const JobTruth &job, const std::string &node);
+/* The number of GPUs in a list of GRES. */
+std::uint32_t gpus_in(const std::string &gres);
+
 } // namespace slurmkube::sim
 
 #endif

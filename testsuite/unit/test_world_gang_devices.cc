@@ -145,6 +145,23 @@ struct Stage : GangStage {
 		}
 	}
 
+	/* Pod 1 and its claim are gone, and another pod of its rank comes with a claim of its
+	 * own. */
+	void replace_second()
+	{
+		const Pod last = *world.state().pod({"u1"});
+		world.observe(PodGone{last.uid, last}, now);
+		ResourceClaim next = own_claim(1, 1);
+		next.id.name = "claim-1b";
+		next.uid = "uid-claim-1b";
+		next.owner_uid = "u1b";
+		world.observe(ResourceClaimGone{{"a", "claim-1"}});
+		world.observe(ResourceClaimSeen{next});
+		Pod next_pod = pod(1, "b");
+		next_pod.resource_claims = {{"c", "claim-1b", true, false, "one-gpu"}};
+		world.observe(PodSeen{next_pod}, now);
+	}
+
 	std::string text; /* of the last report */
 };
 
@@ -245,17 +262,7 @@ void a_bound_pod_without_its_claim()
 		}
 		/* the pod of rank 1 ends, and another one comes */
 		s.end(1, PodPhase::failed, 1);
-		const Pod last = *s.world.state().pod({"u1"});
-		s.world.observe(PodGone{last.uid, last}, s.now);
-		ResourceClaim next = s.own_claim(1, 1);
-		next.id.name = "claim-1b";
-		next.uid = "uid-claim-1b";
-		next.owner_uid = "u1b";
-		s.world.observe(ResourceClaimGone{{"a", "claim-1"}});
-		s.world.observe(ResourceClaimSeen{next});
-		Pod pod = s.pod(1, "b");
-		pod.resource_claims = {{"c", "claim-1b", true, false, "one-gpu"}};
-		s.world.observe(PodSeen{pod}, s.now);
+		s.replace_second();
 		s.pass(4 * k_second);
 		std::string all;
 		for (int i = 0; i < 4; i++) {
@@ -267,7 +274,6 @@ void a_bound_pod_without_its_claim()
 	}
 }
 
-/* Slurm gave a device that is not there any more: all is given back, and the node left out. */
 /* The containers of a pod that was deleted by force may still run, when Kubernetes has freed its
  * device. */
 void a_device_is_vacated_first()
@@ -279,17 +285,7 @@ void a_device_is_vacated_first()
 	s.allocate(1, "n1", {"gpu-1"});
 	(void)s.act();
 	s.see_running({"u0", "u1"});
-	const Pod last = *s.world.state().pod({"u1"});
-	s.world.observe(PodGone{last.uid, last}, s.now);
-	ResourceClaim next = s.own_claim(1, 1);
-	next.id.name = "claim-1b";
-	next.uid = "uid-claim-1b";
-	next.owner_uid = "u1b";
-	s.world.observe(ResourceClaimGone{{"a", "claim-1"}});
-	s.world.observe(ResourceClaimSeen{next});
-	Pod pod = s.pod(1, "b");
-	pod.resource_claims = {{"c", "claim-1b", true, false, "one-gpu"}};
-	s.world.observe(PodSeen{pod}, s.now);
+	s.replace_second();
 	CHECK(!has(s.act(), "allocate"));
 	s.pass(2 * k_second);
 	CHECK(!has(s.act(), "allocate"));
@@ -298,6 +294,7 @@ void a_device_is_vacated_first()
 	CHECK(has(s.act(), "allocate:claim-1b=gpu-1"));
 }
 
+/* Slurm gave a device that is not there any more: all is given back, and the node left out. */
 void devices_that_cannot_be_used()
 {
 	Stage s(2);
