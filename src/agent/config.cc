@@ -23,12 +23,7 @@ namespace
 {
 
 constexpr std::size_t k_file_max = std::size_t{1024} * 1024;
-constexpr std::int64_t k_day_seconds = std::int64_t{24} * 3600;
 constexpr std::int64_t k_ten_years_minutes = std::int64_t{10} * 366 * 24 * 60;
-
-constexpr std::string_view k_name_characters =
-	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
-constexpr char k_name[] = "a name of letters, digits, '-', '.' and '_'";
 
 void read_name(Reader &reader, const Yaml &value, std::string &out)
 {

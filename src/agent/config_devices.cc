@@ -11,11 +11,8 @@ namespace slurmkube::agent
 namespace
 {
 
-constexpr std::string_view k_word_characters =
-	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
 constexpr std::string_view k_attribute_characters =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/";
-constexpr char k_word[] = "a word of letters, digits, '-', '.' and '_'";
 
 void read_only(Reader &reader, const Yaml &value, core::DeviceRule &out)
 {
@@ -51,15 +48,15 @@ void read_order(Reader &reader, const Yaml &value, core::DeviceRule &out)
 		reader.fail(value, "'" + value.text() + "' is not one of number, name");
 }
 
-constexpr Key<core::DeviceRule> k_rule_keys[] = {
+constexpr Key<core::DeviceRule> k_device_rule_keys[] = {
 	{"driver",
 		[](Reader &r, const Yaml &v, core::DeviceRule &out) {
-			(void)r.text_of(v, k_word_characters,
+			(void)r.text_of(v, k_name_characters,
 				"the name of a driver, as in gpu.nvidia.com", out.driver);
 		}},
 	{"gres",
 		[](Reader &r, const Yaml &v, core::DeviceRule &out) {
-			(void)r.text_of(v, k_word_characters, k_word, out.gres);
+			(void)r.text_of(v, k_name_characters, k_name, out.gres);
 		}},
 	{"only", read_only},
 	{"type_attribute", read_type_attribute},
@@ -77,7 +74,7 @@ void read_devices(Reader &reader, const Yaml &value, Config &out)
 	for (const Yaml &item : value.items()) {
 		reader.enter("[" + std::to_string(index++) + "]");
 		core::DeviceRule rule;
-		reader.mapping(item, k_rule_keys, rule);
+		reader.mapping(item, k_device_rule_keys, rule);
 		if (item.is_mapping() && !item.get("driver"))
 			reader.fail(item, "a rule needs a driver");
 		else if (!rule.driver.empty() && !seen.emplace(rule.driver, rule.gres).second)
@@ -93,7 +90,7 @@ void read_devices(Reader &reader, const Yaml &value, Config &out)
 std::vector<std::string> devices_keys()
 {
 	std::vector<std::string> names;
-	for (const auto &key : k_rule_keys)
+	for (const auto &key : k_device_rule_keys)
 		names.emplace_back(key.name);
 	return names;
 }

@@ -7,13 +7,10 @@ namespace slurmkube::agent
 namespace
 {
 
-constexpr std::string_view k_word_characters =
-	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
 constexpr std::string_view k_type_characters =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._*";
 constexpr std::string_view k_resource_characters =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/*";
-constexpr char k_word[] = "a word of letters, digits, '-', '.' and '_'";
 
 /* Either an exact name, or a prefix with one '*' at its end. */
 void read_resource(Reader &reader, const Yaml &value, core::GresRule &out)
@@ -30,11 +27,11 @@ void read_resource(Reader &reader, const Yaml &value, core::GresRule &out)
 	out.resource = text;
 }
 
-constexpr Key<core::GresRule> k_rule_keys[] = {
+constexpr Key<core::GresRule> k_gres_rule_keys[] = {
 	{"resource", read_resource},
 	{"name",
 		[](Reader &r, const Yaml &v, core::GresRule &out) {
-			(void)r.text_of(v, k_word_characters, k_word, out.name);
+			(void)r.text_of(v, k_name_characters, k_name, out.name);
 		}},
 	{"type",
 		[](Reader &r, const Yaml &v, core::GresRule &out) {
@@ -73,7 +70,7 @@ void read_gres(Reader &reader, const Yaml &value, Config &out)
 	for (const Yaml &item : value.items()) {
 		reader.enter("[" + std::to_string(index++) + "]");
 		core::GresRule rule;
-		reader.mapping(item, k_rule_keys, rule);
+		reader.mapping(item, k_gres_rule_keys, rule);
 		check_rule(reader, item, rule);
 		reader.leave();
 		out.gres.push_back(std::move(rule));
@@ -83,7 +80,7 @@ void read_gres(Reader &reader, const Yaml &value, Config &out)
 std::vector<std::string> gres_keys()
 {
 	std::vector<std::string> names;
-	for (const auto &key : k_rule_keys)
+	for (const auto &key : k_gres_rule_keys)
 		names.emplace_back(key.name);
 	return names;
 }

@@ -14,9 +14,6 @@ namespace
 
 using core::NamespaceRule;
 
-constexpr std::string_view k_name_characters =
-	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
-constexpr char k_name[] = "a name of letters, digits, '-', '.' and '_'";
 constexpr std::string_view k_key_characters =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/";
 constexpr char k_key[] = "an annotation's key, as in example.com/name";
@@ -130,7 +127,7 @@ void read_permissions(Reader &reader, const Yaml &value, NamespaceRule &out)
 	}
 }
 
-constexpr Key<NamespaceRule> k_rule_keys[] = {
+constexpr Key<NamespaceRule> k_namespace_rule_keys[] = {
 	{"namespace", read_namespace},
 	{"selector", read_selector},
 	{"annotation", read_annotation},
@@ -211,7 +208,7 @@ void read_rules(Reader &reader, const Yaml &value, IdentityConfig &out)
 	for (const Yaml &item : value.items()) {
 		reader.enter("[" + std::to_string(index++) + "]");
 		NamespaceRule rule;
-		reader.mapping(item, k_rule_keys, rule);
+		reader.mapping(item, k_namespace_rule_keys, rule);
 		check_rule(reader, item, rule, decided);
 		reader.leave();
 		out.rules.push_back(std::move(rule));
@@ -239,7 +236,7 @@ std::vector<std::string> identity_keys()
 	std::vector<std::string> names;
 	for (const Key<IdentityConfig> &key : k_identity_keys)
 		names.emplace_back(key.name);
-	for (const Key<NamespaceRule> &key : k_rule_keys)
+	for (const Key<NamespaceRule> &key : k_namespace_rule_keys)
 		names.emplace_back(std::string("rules.") + key.name);
 	return names;
 }

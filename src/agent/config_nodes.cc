@@ -9,11 +9,6 @@ namespace slurmkube::agent
 namespace
 {
 
-constexpr std::int64_t k_day_seconds = std::int64_t{24} * 3600;
-
-constexpr std::string_view k_name_characters =
-	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
-constexpr char k_name[] = "a name of letters, digits, '-', '.' and '_'";
 constexpr std::string_view k_label_characters =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/";
 constexpr char k_label[] = "a label's or taint's key, as in example.com/name";

@@ -27,6 +27,12 @@ namespace slurmkube::agent
 class Reader;
 using Yaml = kube::YamlNode;
 
+/* Limits and texts that several sections of the configuration share. */
+inline constexpr std::int64_t k_day_seconds = std::int64_t{24} * 3600;
+inline constexpr std::string_view k_name_characters =
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
+inline constexpr char k_name[] = "a name of letters, digits, '-', '.' and '_'";
+
 /* One key of a mapping that is read into a T. */
 template <class T> struct Key {
 	const char *name;

@@ -9,7 +9,7 @@ namespace
 
 /* Written without blanks, as API servers do. Inside of a string the second quote would have a
  * backslash before it, so this text is always a key. */
-constexpr std::string_view k_key = "\"managedFields\":[";
+constexpr std::string_view k_key_in_json = "\"managedFields\":[";
 
 /* Position after the string that begins at the quote; npos: it has no end. */
 std::size_t skip_string(std::string_view json, std::size_t quote)
@@ -56,8 +56,9 @@ std::string without_managed_fields(std::string_view json)
 	std::string out;
 	out.reserve(json.size());
 	std::size_t done = 0;
-	for (std::size_t key; (key = json.find(k_key, done)) != std::string_view::npos;) {
-		const std::size_t elements = key + k_key.size(), end = end_of_array(json, elements);
+	for (std::size_t key; (key = json.find(k_key_in_json, done)) != std::string_view::npos;) {
+		const std::size_t elements = key + k_key_in_json.size(),
+				  end = end_of_array(json, elements);
 		if (end == std::string_view::npos)
 			break;
 		out += json.substr(done, elements - done);

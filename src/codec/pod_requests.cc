@@ -16,12 +16,12 @@ using core::Rounding;
 
 using PodView = View<schema::k_pod>;
 using SpecView = View<schema::k_spec>;
-using StatusView = View<schema::k_container_status>;
+using ContainerStatusView = View<schema::k_container_status>;
 using Statuses = Views<schema::k_container_status>;
 
-StatusView status_of(Statuses statuses, const std::string &name)
+ContainerStatusView status_of(Statuses statuses, const std::string &name)
 {
-	for (const StatusView status : statuses) {
+	for (const ContainerStatusView status : statuses) {
 		if (status.text<"name">() == name)
 			return status;
 	}
@@ -39,7 +39,7 @@ bool resize_is_infeasible(PodView pod)
 }
 
 /* What the node has allocated to the container. A resize to less frees it only later. */
-Result<Amounts> granted(StatusView status)
+Result<Amounts> granted(ContainerStatusView status)
 {
 	auto allocated = amounts_from_json(status.values<"allocatedResources">(), Rounding::up);
 	if (!allocated)

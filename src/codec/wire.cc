@@ -12,7 +12,7 @@ namespace
 {
 
 /* field numbers of metav1.WatchEvent and of the RawExtension in it */
-constexpr std::uint32_t k_type = 1, k_object = 2, k_raw = 1;
+constexpr std::uint32_t k_type = 1, k_object = 2, k_raw_field = 1;
 
 Result<Json> object_of(const Envelope &envelope)
 {
@@ -39,7 +39,7 @@ std::string_view raw_of(std::string_view extension)
 	WireReader reader(extension);
 	std::string_view raw;
 	for (WireField field; reader.next(field);) {
-		if (field.number == k_raw)
+		if (field.number == k_raw_field)
 			raw = field.bytes;
 	}
 	return raw;

@@ -19,7 +19,7 @@ constexpr File k_files[] = {
 #include "src/manifests/dashboards.inc"
 };
 
-constexpr char k_head[] = R"(apiVersion: v1
+constexpr char k_dashboards_head[] = R"(apiVersion: v1
 kind: ConfigMap
 metadata:
   name: slurm-kube-dashboards
@@ -45,7 +45,7 @@ std::string indented(std::string_view text)
 
 std::string dashboards(const Site &site)
 {
-	std::string text = fill_in(k_head, site);
+	std::string text = fill_in(k_dashboards_head, site);
 	for (const File &file : k_files)
 		text += "  slurm-kube-" + std::string(file.name) + ": |\n" + indented(file.text);
 	return text;

@@ -11,7 +11,7 @@ namespace slurmkube::manifests
 namespace
 {
 
-constexpr char k_head[] = R"(# SPDX-License-Identifier: GPL-2.0-or-later
+constexpr char k_options_head[] = R"(# SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Admission policy: unknown options slurm-kube.io/*, and values that cannot be right, are refused at
 # kubectl apply, on pods and in the templates of their owners. Needs Kubernetes 1.30 or later.
@@ -20,7 +20,7 @@ constexpr char k_head[] = R"(# SPDX-License-Identifier: GPL-2.0-or-later
 # Options that a request does not change are not checked, so older objects can still be updated.
 )";
 
-constexpr char k_objects[] = R"(apiVersion: admissionregistration.k8s.io/v1
+constexpr char k_options_objects[] = R"(apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
 metadata:
   name: slurm-kube-options
@@ -157,7 +157,7 @@ std::string options_objects()
 	std::vector<std::string> known = {"sbatch"};
 	for (const core::Option &option : core::options())
 		known.emplace_back(option.name);
-	std::string text = k_objects + changed_options() + "  validations:\n";
+	std::string text = k_options_objects + changed_options() + "  validations:\n";
 	text += validation("!(o.split('=')[0] in " + list_of(known) + ")",
 		": unknown option; skube explain options lists all");
 	for (const auto &[pattern, kind] : kinds_by_pattern())
@@ -169,7 +169,7 @@ std::string options_objects()
 
 std::string options_policy()
 {
-	return k_head + options_objects();
+	return k_options_head + options_objects();
 }
 
 } // namespace slurmkube::manifests

@@ -7,7 +7,7 @@ namespace slurmkube::manifests
 namespace
 {
 
-constexpr char k_head[] = R"yaml(# SPDX-License-Identifier: GPL-2.0-or-later
+constexpr char k_policies_head[] = R"yaml(# SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Admission policies: what the API server refuses by itself, without a webhook. Needs Kubernetes
 # 1.30 or later. Install with: kubectl apply -f policies.yaml. Optional: without these policies the
@@ -261,7 +261,7 @@ std::string scheduler_name_objects(const Site &site)
 
 std::string policies(const Site &site)
 {
-	return fill_in(k_head, site) + policy_objects(site);
+	return fill_in(k_policies_head, site) + policy_objects(site);
 }
 
 std::string scheduler_name_policy(const Site &site)

@@ -4,6 +4,7 @@
 #include "src/base/text.h"
 #include "src/codec/json.h"
 #include "src/core/inspect/selection.h"
+#include "src/skube/printed.h"
 #include "src/skube/views.h"
 
 #include <utility>
@@ -18,58 +19,48 @@ using codec::get;
 using codec::get_bool;
 using codec::get_int;
 
-std::string get_string(json_object *object, const char *key)
-{
-	return printable(codec::get_string(object, key));
-}
-
 std::string with(const char *word, const std::string &text)
 {
 	return text.empty() ? "" : word + text;
 }
 
-std::string full_name(json_object *row, const char *key)
-{
-	return get_string(row, "namespace") + "/" + get_string(row, key);
-}
-
 std::vector<std::string> facts_of_pod(json_object *pod)
 {
 	const std::int64_t job = get_int(pod, "job");
-	return {get_string(pod, "phase"),
+	return {printed(pod, "phase"),
 		job == 0 ? ""
 			 : "job " + std::to_string(job) + " " +
-				job_state_text(get_string(pod, "job_state")),
-		with("on ", get_string(pod, "node")), get_string(pod, "waiting_for")};
+				job_state_text(printed(pod, "job_state")),
+		with("on ", printed(pod, "node")), printed(pod, "waiting_for")};
 }
 
 std::vector<std::string> facts_of_job(json_object *job)
 {
-	const std::string state = get_string(job, "state");
+	const std::string state = printed(job, "state");
 	const bool is_pending = state == "pending";
 	const bool lives = is_pending || state == "running" || state == "suspended";
 	const std::int64_t more = get_int(job, "node_count") - 1;
-	const std::string nodes = get_string(job, "node") +
-		(more > 0 ? " and " + std::to_string(more) + " more" : "");
-	return {job_state_text(state) + (is_pending ? with(" ", get_string(job, "reason")) : ""),
+	const std::string nodes =
+		printed(job, "node") + (more > 0 ? " and " + std::to_string(more) + " more" : "");
+	return {job_state_text(state) + (is_pending ? with(" ", printed(job, "reason")) : ""),
 		lives ? with("on ", nodes) : "",
 		lives ? "" : "exit " + exit_text(get_int(job, "exit_status"))};
 }
 
 std::vector<std::string> facts_of_node(json_object *node)
 {
-	return {get_string(node, "kube_state") + (get_bool(node, "cordoned") ? ",cordoned" : ""),
-		"Slurm " + core::upper(get_string(node, "slurm_state")),
-		get_string(node, "slurm_reason")};
+	return {printed(node, "kube_state") + (get_bool(node, "cordoned") ? ",cordoned" : ""),
+		"Slurm " + core::upper(printed(node, "slurm_state")),
+		printed(node, "slurm_reason")};
 }
 
 /* What is the same in all events of an object. */
 std::string identity_of(const std::string &kind, json_object *object)
 {
 	if (kind == "pod")
-		return "pod " + get_string(object, "uid");
+		return "pod " + printed(object, "uid");
 	return kind == "job" ? "job " + std::to_string(get_int(object, "id"))
-			     : "node " + get_string(object, "name");
+			     : "node " + printed(object, "name");
 }
 
 std::string name_of(const std::string &kind, json_object *object)
@@ -77,7 +68,7 @@ std::string name_of(const std::string &kind, json_object *object)
 	if (kind == "pod")
 		return "pod " + full_name(object, "name");
 	if (kind == "node")
-		return "node " + get_string(object, "name");
+		return "node " + printed(object, "name");
 	const std::string job = "job " + std::to_string(get_int(object, "id"));
 	return get(object, "pod") ? job + " " + full_name(object, "pod") : job;
 }
@@ -100,7 +91,7 @@ std::string EventText::of(json_object *event, const std::string &clock)
 {
 	if (get_bool(event, "ok"))
 		begin_list();
-	const std::string type = get_string(event, "type"), kind = get_string(event, "kind");
+	const std::string type = printed(event, "type"), kind = printed(event, "kind");
 	if (type == "synced")
 		return end_list(clock);
 	if (kind != "pod" && kind != "job" && kind != "node")

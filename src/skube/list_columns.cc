@@ -4,6 +4,7 @@
 #include "src/codec/json.h"
 #include "src/codec/link.h"
 #include "src/skube/list.h"
+#include "src/skube/printed.h"
 #include "src/skube/views.h"
 
 #include <map>
@@ -21,14 +22,9 @@ using codec::get_bool;
 using codec::get_int;
 
 /* Without control characters and line breaks. */
-std::string get_string(json_object *object, const char *key, std::string_view fallback = {})
-{
-	return printable(codec::get_string(object, key, fallback));
-}
-
 template <const char *key> std::string word(json_object *row, std::int64_t)
 {
-	return get_string(row, key);
+	return printed(row, key);
 }
 
 template <const char *key> std::string number(json_object *row, std::int64_t)
@@ -100,16 +96,11 @@ std::string user(json_object *row, std::int64_t)
 	return get(row, "user_id") ? user_name(get_int(row, "user_id")) : "";
 }
 
-std::string full_name(json_object *row, const char *key)
-{
-	return get_string(row, "namespace") + "/" + get_string(row, key);
-}
-
 /* How long the job has run so far, or ran. */
 std::int64_t elapsed(json_object *job, std::int64_t now)
 {
 	const std::int64_t start = get_int(job, "start_time"), end = get_int(job, "end_time");
-	const std::string state = get_string(job, "state");
+	const std::string state = printed(job, "state");
 	if (state == "pending" || start <= 0)
 		return 0;
 	/* a live job's end_time is only expected */
@@ -120,7 +111,7 @@ std::int64_t elapsed(json_object *job, std::int64_t now)
 
 std::string job_exit(json_object *job, std::int64_t)
 {
-	const std::string state = get_string(job, "state");
+	const std::string state = printed(job, "state");
 	const bool has_ended = state != "pending" && state != "running" && state != "suspended" &&
 		state != "unknown";
 	return has_ended ? exit_text(get_int(job, "exit_status")) : "";
@@ -128,13 +119,13 @@ std::string job_exit(json_object *job, std::int64_t)
 
 std::string job_reason(json_object *job, std::int64_t)
 {
-	return get_string(job, "state") == "pending" ? get_string(job, "reason") : "";
+	return printed(job, "state") == "pending" ? printed(job, "reason") : "";
 }
 
 /* What has ended comes last. */
 bool is_over(json_object *pod)
 {
-	const std::string phase = get_string(pod, "phase");
+	const std::string phase = printed(pod, "phase");
 	return phase == "Succeeded" || phase == "Failed";
 }
 
@@ -145,12 +136,12 @@ std::string pod_job(json_object *pod, std::int64_t)
 
 std::string pod_job_state(json_object *pod, std::int64_t)
 {
-	return get_int(pod, "job") ? job_state_text(get_string(pod, "job_state")) : "";
+	return get_int(pod, "job") ? job_state_text(printed(pod, "job_state")) : "";
 }
 
 std::string kube_state(json_object *node, std::int64_t)
 {
-	return get_string(node, "kube_state", get_bool(node, "kube_ready") ? "Ready" : "NotReady") +
+	return printed(node, "kube_state", get_bool(node, "kube_ready") ? "Ready" : "NotReady") +
 		(get_bool(node, "cordoned") ? ",cordoned" : "");
 }
 
@@ -165,7 +156,7 @@ std::vector<ListColumn> job_columns()
 			nullptr},
 		{{"STATE", false, true}, false, false,
 			[](json_object *row, std::int64_t) {
-				return job_state_text(get_string(row, "state"));
+				return job_state_text(printed(row, "state"));
 			},
 			nullptr},
 		{{"USER"}, false, false, user, nullptr},
@@ -230,7 +221,7 @@ const List &pods_list()
 		[](json_object *row) { return full_name(row, "name"); },
 		[](json_object *row) {
 			return std::vector<SortValue>{{is_over(row)},
-				{0, get_string(row, "namespace")}, {0, get_string(row, "name")}};
+				{0, printed(row, "namespace")}, {0, printed(row, "name")}};
 		}};
 	return list;
 }
@@ -243,7 +234,7 @@ const List &nodes_list()
 			{{"KUBERNETES", false, true}, false, false, kube_state, nullptr},
 			{{"SLURM", false, true}, false, false,
 				[](json_object *row, std::int64_t) {
-					return core::upper(get_string(row, "slurm_state"));
+					return core::upper(printed(row, "slurm_state"));
 				},
 				nullptr},
 			{{"CPUS", true}, false, false, number<k_cpus>, value<k_cpus>},
@@ -255,9 +246,9 @@ const List &nodes_list()
 			{{"GRES"}, k_wide, false, word<k_gres>, nullptr},
 			{{"REASON"}, false, false, word<k_slurm_reason>, nullptr},
 		},
-		[](json_object *row) { return get_string(row, "name"); },
+		[](json_object *row) { return printed(row, "name"); },
 		[](json_object *row) {
-			return std::vector<SortValue>{{0, get_string(row, "name")}};
+			return std::vector<SortValue>{{0, printed(row, "name")}};
 		}};
 	return list;
 }

@@ -17,22 +17,20 @@ namespace slurmkube::skube
 namespace
 {
 
-using Is = Target::Is;
-
-constexpr std::size_t k_line_max = std::size_t{1} << 20;
+constexpr std::size_t k_log_line_max = std::size_t{1} << 20;
 
 /* Member of an event and its value; an event with any of them is about the target. */
 using Match = std::pair<std::string, std::string>;
 
 std::vector<Match> matches_of(const Target &target, std::int64_t job)
 {
-	const std::string number = std::to_string(target.is == Is::job ? target.job : job);
+	const std::string number = std::to_string(target.is == Target::Is::job ? target.job : job);
 	std::vector<Match> all;
-	if (target.is == Is::pod)
+	if (target.is == Target::Is::pod)
 		all.emplace_back("pod", full_name(target));
-	if (target.is == Is::owner)
+	if (target.is == Target::Is::owner)
 		all.emplace_back("workload", full_name(target));
-	if (target.is == Is::node)
+	if (target.is == Target::Is::node)
 		all.emplace_back("node", target.name);
 	if (number != "0")
 		all.emplace_back("job", number);
@@ -73,7 +71,7 @@ std::string text_of(json_object *value)
 
 std::int64_t job_of_pod(const LogRequest &wanted)
 {
-	if (wanted.target.is != Is::pod)
+	if (wanted.target.is != Target::Is::pod)
 		return 0;
 	codec::Json about = codec::new_object();
 	put_target(about.get(), wanted.target);
@@ -89,7 +87,7 @@ Status print_file(const LogRequest &wanted, std::int64_t job)
 			"cannot read " + wanted.file + ": " +
 				std::generic_category().message(errno)};
 	for (std::string line; std::getline(in, line);) {
-		if (line.size() <= k_line_max && is_about(line, wanted.target, job) &&
+		if (line.size() <= k_log_line_max && is_about(line, wanted.target, job) &&
 			printf("%s\n", printable(line).c_str()) < 0)
 			break; /* a full disk */
 	}
@@ -118,7 +116,7 @@ Words journal_command(const LogRequest &wanted, std::int64_t job)
 
 bool is_about(const std::string &line, const Target &target, std::int64_t job)
 {
-	const auto object = line.starts_with('{') ? codec::parse_json(line, k_line_max)
+	const auto object = line.starts_with('{') ? codec::parse_json(line, k_log_line_max)
 						  : Result<codec::Json>(codec::Json());
 	for (const auto &[member, value] : matches_of(target, job)) {
 		if (object && *object ? text_of(codec::get(object->get(), member.c_str())) == value

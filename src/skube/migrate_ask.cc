@@ -165,7 +165,7 @@ Words pods_in(const std::string &comment)
 }
 
 /* squeue --states compares whole states, so flags such as CONFIGURING would hide jobs. */
-bool has_ended(const std::string &state)
+bool is_final_state(const std::string &state)
 {
 	constexpr std::string_view ended[] = {"BOOT_FAIL", "CANCELLED", "COMPLETED", "COMPLETING",
 		"DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "REVOKED",
@@ -185,7 +185,7 @@ void ask_jobs(Asker &ask, BridgeLeftovers &left)
 		std::getline(words >> std::ws, comment);
 		job.is_waiting = state == "PENDING";
 		job.pods = pods_in(comment.substr(0, comment.find_last_not_of(' ') + 1));
-		if (!job.pods.empty() && !has_ended(state))
+		if (!job.pods.empty() && !is_final_state(state))
 			left.jobs.push_back(std::move(job));
 	}
 }

@@ -13,7 +13,7 @@ namespace slurmkube::skube
 namespace
 {
 
-constexpr std::size_t k_named_most = 5;
+constexpr std::size_t k_pods_named_most = 5;
 
 Words kubectl(const BridgeLeftovers &left, const Words &words)
 {
@@ -42,9 +42,9 @@ Words ids_of(const BridgeLeftovers &left, bool are_here)
 std::string first_of(const Words &names)
 {
 	std::string text;
-	for (std::size_t i = 0; i < std::min(names.size(), k_named_most); i++)
+	for (std::size_t i = 0; i < std::min(names.size(), k_pods_named_most); i++)
 		text += (i == 0 ? "" : ", ") + names[i];
-	return text + (names.size() > k_named_most ? ", …" : "");
+	return text + (names.size() > k_pods_named_most ? ", …" : "");
 }
 
 /* The wrong cluster would lose its webhooks, and the controller of the right one would go on and

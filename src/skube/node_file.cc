@@ -24,7 +24,7 @@ namespace slurmkube::skube
 namespace
 {
 
-constexpr std::size_t k_file_max = std::size_t{64} << 20;
+constexpr std::size_t k_node_file_max = std::size_t{64} << 20;
 constexpr mode_t k_mode = 0644; /* of a new file; every user may read slurm.conf */
 
 Error file_error(const std::string &path, const char *what, int error)
@@ -61,7 +61,7 @@ Result<OldFile> read_old(const std::string &path)
 	old.exists = true;
 	std::array<char, 65536> piece;
 	ssize_t got = 0;
-	while (old.text.size() <= k_file_max &&
+	while (old.text.size() <= k_node_file_max &&
 		(got = read(fd.get(), piece.data(), piece.size())) > 0)
 		old.text.append(piece.data(), static_cast<std::size_t>(got));
 	if (got != 0)

@@ -21,7 +21,6 @@ namespace
 {
 
 using Clock = std::chrono::steady_clock;
-using Is = Finding::Is;
 
 constexpr std::size_t k_object_max = std::size_t{4} << 20;
 constexpr char k_interrupted[] = "interrupted";
@@ -244,8 +243,8 @@ bool Run::follow(TestStep step)
 				step, false, signals_.came() ? k_interrupted : printable(trouble_));
 		}
 		const Finding found = look_at(step, seen_);
-		if (found.is != Is::open)
-			return finish(step, found.is == Is::done, found.text);
+		if (found.is != Finding::Is::open)
+			return finish(step, found.is == Finding::Is::done, found.text);
 		if (Clock::now() >= end_)
 			return finish(step, false,
 				found.text + " after " + wanted_.timeout + " s (--timeout)");

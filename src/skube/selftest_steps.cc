@@ -4,6 +4,7 @@
 #include "src/base/programs.h"
 #include "src/base/text.h"
 #include "src/core/model/names.h"
+#include "src/skube/printed.h"
 
 #include <algorithm>
 #include <array>
@@ -20,14 +21,8 @@ using codec::array_size;
 using codec::get;
 using codec::get_bool;
 using codec::get_int;
-using Is = Finding::Is;
 
 /* Without control characters and line breaks. */
-std::string get_string(json_object *object, const char *key, std::string_view fallback = {})
-{
-	return printable(codec::get_string(object, key, fallback));
-}
-
 json_object *job_of(const Sightings &seen)
 {
 	return get(seen.why, "data", "job");
@@ -45,7 +40,7 @@ bool is_one_of(const std::string &word, std::initializer_list<std::string_view> 
 
 Finding gone()
 {
-	return {Is::failed, "the pod is gone: something else has deleted it"};
+	return {Finding::Is::failed, "the pod is gone: something else has deleted it"};
 }
 
 /* The condition PodScheduled with the reason for pods that must be corrected. */
@@ -54,9 +49,9 @@ std::string refusal(json_object *pod)
 	json_object *conditions = get(pod, "status", "conditions");
 	for (std::size_t i = 0; i < array_size(conditions); i++) {
 		json_object *one = array_at(conditions, i);
-		if (get_string(one, "type") == "PodScheduled" &&
-			get_string(one, "reason") == names::k_reason_refused)
-			return get_string(one, "message", "no message");
+		if (printed(one, "type") == "PodScheduled" &&
+			printed(one, "reason") == names::k_reason_refused)
+			return printed(one, "message", "no message");
 	}
 	return {};
 }
@@ -66,12 +61,12 @@ Finding look_at_job(const Sightings &seen)
 	if (!seen.pod)
 		return gone();
 	if (const std::string why = refusal(seen.pod); !why.empty())
-		return {Is::failed, "the agent refuses the pod: " + why};
+		return {Finding::Is::failed, "the agent refuses the pod: " + why};
 	if (job_number(seen.why) == 0)
-		return {Is::open, "the pod has no job"};
-	return {Is::done,
+		return {Finding::Is::open, "the pod has no job"};
+	return {Finding::Is::done,
 		job_text(seen) + " submitted in partition " +
-			get_string(job_of(seen), "partition", "?")};
+			printed(job_of(seen), "partition", "?")};
 }
 
 /* A job that has ended has no nodes any more, but its pod has. */
@@ -79,28 +74,28 @@ Finding look_at_start(const Sightings &seen)
 {
 	if (!seen.pod)
 		return gone();
-	const std::string state = get_string(job_of(seen), "state");
-	std::string node = get_string(job_of(seen), "node");
+	const std::string state = printed(job_of(seen), "state");
+	std::string node = printed(job_of(seen), "node");
 	if (node.empty())
-		node = get_string(get(seen.pod, "spec"), "nodeName");
+		node = printed(get(seen.pod, "spec"), "nodeName");
 	const bool waits = is_one_of(state, {"", "pending", "unknown"});
 	if (!waits && !node.empty())
-		return {Is::done, job_text(seen) + " started on node " + node};
+		return {Finding::Is::done, job_text(seen) + " started on node " + node};
 	if (waits || is_one_of(state, {"running", "complete"}))
-		return {Is::open,
+		return {Finding::Is::open,
 			job_text(seen) + " is " + (state.empty() ? "unknown" : state) +
-				", reason " + get_string(job_of(seen), "reason", "none")};
-	return {Is::failed, job_text(seen) + " ended before it started: " + state};
+				", reason " + printed(job_of(seen), "reason", "none")};
+	return {Finding::Is::failed, job_text(seen) + " ended before it started: " + state};
 }
 
 Finding look_at_bind(const Sightings &seen)
 {
 	if (!seen.pod)
 		return gone();
-	const std::string node = get_string(get(seen.pod, "spec"), "nodeName");
+	const std::string node = printed(get(seen.pod, "spec"), "nodeName");
 	if (node.empty())
-		return {Is::open, "the pod is not bound"};
-	return {Is::done, "pod bound to node " + node};
+		return {Finding::Is::open, "the pod is not bound"};
+	return {Finding::Is::done, "pod bound to node " + node};
 }
 
 /* The state of the pod's only container. */
@@ -126,26 +121,26 @@ Finding look_at_run(const Sightings &seen)
 {
 	if (!seen.pod)
 		return gone();
-	const std::string phase = get_string(get(seen.pod, "status"), "phase");
+	const std::string phase = printed(get(seen.pod, "status"), "phase");
 	json_object *state = container_of(seen.pod);
 	json_object *ended = get(state, "terminated"), *waits = get(state, "waiting");
 	if (phase == "Succeeded" && (!ended || get_int(ended, "exitCode", -1) == 0))
-		return {Is::done, "container ran and ended with exit code 0"};
+		return {Finding::Is::done, "container ran and ended with exit code 0"};
 	if (is_one_of(phase, {"Succeeded", "Failed"}))
-		return {Is::failed,
+		return {Finding::Is::failed,
 			ended ? "the container ended with exit code " +
 					std::to_string(get_int(ended, "exitCode")) + ", " +
-					with_message(get_string(ended, "reason", "no reason"),
-						get_string(ended, "message"))
+					with_message(printed(ended, "reason", "no reason"),
+						printed(ended, "message"))
 			      : "the pod failed: " +
-					with_message(get_string(get(seen.pod, "status"), "reason",
+					with_message(printed(get(seen.pod, "status"), "reason",
 							     "no reason"),
-						get_string(get(seen.pod, "status"), "message"))};
-	const std::string reason = get_string(waits, "reason");
+						printed(get(seen.pod, "status"), "message"))};
+	const std::string reason = printed(waits, "reason");
 	const std::string text = reason.empty()
 		? "the pod is " + phase
-		: "the container waits: " + with_message(reason, get_string(waits, "message"));
-	return {is_hopeless(reason) ? Is::failed : Is::open, text};
+		: "the container waits: " + with_message(reason, printed(waits, "message"));
+	return {is_hopeless(reason) ? Finding::Is::failed : Finding::Is::open, text};
 }
 
 Finding look_at_end(const Sightings &seen)
@@ -155,8 +150,9 @@ Finding look_at_end(const Sightings &seen)
 	const std::string text = job_text(seen) + " " + (state.empty() ? "unknown" : state) +
 		(code.empty() ? "" : " " + code);
 	if (is_one_of(state, {"", "PENDING", "RUNNING", "COMPLETING", "CONFIGURING", "SUSPENDED"}))
-		return {Is::open, text};
-	return {state == "COMPLETED" && code == "0:0" ? Is::done : Is::failed, text};
+		return {Finding::Is::open, text};
+	return {state == "COMPLETED" && code == "0:0" ? Finding::Is::done : Finding::Is::failed,
+		text};
 }
 
 /* Each pair is what Kubernetes says and what Slurm says. */
@@ -164,13 +160,14 @@ Finding look_at_agreement(const Sightings &seen)
 {
 	if (!seen.pod)
 		return gone();
-	const std::string state = get_string(job_of(seen), "state");
+	const std::string state = printed(job_of(seen), "state");
 	if (state == "running")
-		return {Is::open, "the agent has not heard of the end of " + job_text(seen)};
+		return {Finding::Is::open,
+			"the agent has not heard of the end of " + job_text(seen)};
 	json_object *annotations = get(seen.pod, "metadata", "annotations");
-	const std::string node = get_string(get(seen.pod, "spec"), "nodeName");
+	const std::string node = printed(get(seen.pod, "spec"), "nodeName");
 	const std::array<std::array<std::string, 3>, 3> pairs = {
-		{{"job", get_string(annotations, names::k_allocation_job_id),
+		{{"job", printed(annotations, names::k_allocation_job_id),
 			 scontrol_value(seen.job, "JobId")},
 			{"node", node.empty() ? "" : seen.names.in_slurm(node),
 				scontrol_value(seen.job, "NodeList")},
@@ -179,11 +176,11 @@ Finding look_at_agreement(const Sightings &seen)
 										    : "other"}}};
 	for (const auto &[what, kube, slurm] : pairs) {
 		if (kube.empty() || kube != slurm)
-			return {Is::failed,
+			return {Finding::Is::failed,
 				"they differ in the " + what + ": Kubernetes '" + kube +
 					"', Slurm '" + slurm + "'"};
 	}
-	return {Is::done,
+	return {Finding::Is::done,
 		"pod and job agree: job " + pairs[0][1] + ", node " + pairs[1][1] + ", user " +
 			scontrol_value(seen.job, "UserId")};
 }
@@ -316,8 +313,8 @@ std::string failed_check(json_object *checks)
 	for (std::size_t i = 0; i < array_size(list); i++) {
 		json_object *check = array_at(list, i);
 		if (!get_bool(check, "ok"))
-			return "skube check fails: " + get_string(check, "name") + ": " +
-				get_string(check, "text") + ": " + get_string(check, "remedy");
+			return "skube check fails: " + printed(check, "name") + ": " +
+				printed(check, "text") + ": " + printed(check, "remedy");
 	}
 	return {};
 }

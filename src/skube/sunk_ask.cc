@@ -28,13 +28,13 @@ constexpr std::size_t k_json_bytes_max = std::size_t{1} << 20;
 constexpr std::size_t k_reason_max = 80;
 constexpr std::size_t k_unknown_most = 10, k_key_max = 80;
 
-std::string cut(const std::string &text, std::size_t most)
+std::string shortened(const std::string &text, std::size_t most)
 {
 	const std::string word = printable(text.substr(0, most));
 	return word + (text.size() > most ? "…" : "");
 }
 
-bool has_ended(const std::string &phase)
+bool is_final_phase(const std::string &phase)
 {
 	return phase == "Succeeded" || phase == "Failed";
 }
@@ -78,7 +78,7 @@ void ask_programs(Asker &ask, SunkLeftovers &left)
 		     {"pods", "--all-namespaces", "--selector", k_scheduler_label},
 		     "{.metadata.namespace}|{.metadata.name}|{.status.phase}|{.spec.containers}")) {
 		const Words column = columns(row, 4);
-		if (has_ended(column[2]))
+		if (is_final_phase(column[2]))
 			continue;
 		left.programs.push_back({column[0], column[1], ""});
 		names = joined(names, names_in(column[3]));
@@ -86,7 +86,7 @@ void ask_programs(Asker &ask, SunkLeftovers &left)
 	if (has(names, left.scheduler))
 		return;
 	for (const std::string &name : names)
-		left.other_names.push_back(cut(name, k_key_max));
+		left.other_names.push_back(shortened(name, k_key_max));
 }
 
 /* Any of the three marks is enough: a node counts as free only if it has none. */
@@ -99,7 +99,7 @@ void ask_node_sets(Asker &ask, SunkLeftovers &left)
 		const Words column = columns(row, 7);
 		const bool is_one = !column[4].empty() || has(words_of(column[5]), "slurmd") ||
 			has(words_of(column[6]), "NodeSet");
-		if (is_one && !has_ended(column[3]))
+		if (is_one && !is_final_phase(column[3]))
 			left.node_sets.push_back({column[0], column[1], column[2]});
 	}
 }
@@ -120,14 +120,14 @@ void ask_pods(Asker &ask, SunkLeftovers &left)
 		     "{.metadata.namespace}|{.metadata.name}|{.spec.nodeName}|{.status.phase}|"
 		     "{.metadata.annotations}")) {
 		const Words column = columns(row, 5);
-		if (has_ended(column[3]))
+		if (is_final_phase(column[3]))
 			continue;
 		left.pods.push_back({column[0], column[1], column[2]});
 		for (const auto &[key, value] : annotations_in(column[4])) {
 			if (key.starts_with(names::k_sunk_prefix) &&
 				!is_known(key.substr(sizeof(names::k_sunk_prefix) - 1)) &&
 				unknown.size() < k_unknown_most)
-				unknown.insert(cut(key, k_key_max));
+				unknown.insert(shortened(key, k_key_max));
 		}
 	}
 	left.unknown_annotations.assign(unknown.begin(), unknown.end());
@@ -149,8 +149,9 @@ void ask_nodes(Asker &ask, SunkLeftovers &left)
 			.is_cordoned = column[2] == "true",
 			.is_ours = has(ours, column[0]),
 			.is_drained = drain != annotations.end(),
-			.reason =
-				drain == annotations.end() ? "" : cut(drain->second, k_reason_max)};
+			.reason = drain == annotations.end()
+				? ""
+				: shortened(drain->second, k_reason_max)};
 		if (node.is_locked || !column[1].empty())
 			left.nodes.push_back(std::move(node));
 	}

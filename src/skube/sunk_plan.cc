@@ -16,14 +16,14 @@ namespace slurmkube::skube
 namespace
 {
 
-constexpr std::size_t k_named_most = 20;
+constexpr std::size_t k_sunk_named_most = 20;
 
 Words shortened(Words all)
 {
-	if (all.size() <= k_named_most)
+	if (all.size() <= k_sunk_named_most)
 		return all;
-	const std::size_t more = all.size() - k_named_most;
-	all.resize(k_named_most);
+	const std::size_t more = all.size() - k_sunk_named_most;
+	all.resize(k_sunk_named_most);
 	all.push_back("… and " + std::to_string(more) + " more");
 	return all;
 }

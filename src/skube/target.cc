@@ -9,9 +9,7 @@ namespace slurmkube::skube
 namespace
 {
 
-using Is = Target::Is;
-
-bool is_number(const std::string &text)
+bool is_job_id(const std::string &text)
 {
 	return !text.empty() && text.size() < 11 &&
 		text.find_first_not_of("0123456789") == std::string::npos;
@@ -34,21 +32,21 @@ Result<Target> parse_target(const std::string &word, const std::string &name_spa
 			  name = word.substr(std::min(slash + 1, word.size()));
 	if (word.empty() || (slash < word.size() && name.empty()))
 		return Error{Errc::invalid, "'" + word + "' has no name after the slash"};
-	const bool is_owner = (kind == "job" && !is_number(name)) ||
+	const bool is_owner = (kind == "job" && !is_job_id(name)) ||
 		(!kind.empty() && kind[0] >= 'A' && kind[0] <= 'Z');
 	if (slash == word.size() || kind == "pod")
 		return pod_of(slash == word.size() ? word : name, name_space);
 	if (is_owner)
-		return Target{.is = Is::owner,
+		return Target{.is = Target::Is::owner,
 			.name_space = name_space.empty() ? "default" : name_space,
 			.name = name,
 			.kind = kind};
 	if (!name_space.empty())
 		return Error{Errc::invalid, "--namespace and " + word + " exclude each other"};
 	if (kind == "node")
-		return Target{.is = Is::node, .name = name};
+		return Target{.is = Target::Is::node, .name = name};
 	if (kind == "job")
-		return Target{.is = Is::job, .job = std::stoll(name)};
+		return Target{.is = Target::Is::job, .job = std::stoll(name)};
 	return pod_of(word, "");
 }
 
@@ -59,14 +57,14 @@ std::string full_name(const Target &target)
 
 void put_target(json_object *request, const Target &target)
 {
-	if (target.is == Is::node)
+	if (target.is == Target::Is::node)
 		codec::put(request, "node", target.name);
-	if (target.is == Is::job)
+	if (target.is == Target::Is::job)
 		codec::put(request, "job", target.job);
-	if (target.is == Is::pod)
+	if (target.is == Target::Is::pod)
 		codec::put(request, "pod",
 			target.name_space.empty() ? target.name : full_name(target));
-	if (target.is != Is::owner)
+	if (target.is != Target::Is::owner)
 		return;
 	codec::Json owner = codec::new_object();
 	codec::put(owner.get(), "kind", target.kind);

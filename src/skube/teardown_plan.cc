@@ -14,7 +14,7 @@ namespace slurmkube::skube
 namespace
 {
 
-constexpr std::size_t k_named_most = 5;
+constexpr std::size_t k_teardown_named_most = 5;
 constexpr char k_own_prefix[] = "slurm-kube.io/";
 
 Words kubectl(const Leftovers &left, const Words &words)
@@ -38,9 +38,9 @@ bool is_about_a_pod_there(const MarkedJob &job, const Leftovers &left)
 std::string names_of(const Words &names)
 {
 	std::string text;
-	for (std::size_t i = 0; i < std::min(names.size(), k_named_most); i++)
+	for (std::size_t i = 0; i < std::min(names.size(), k_teardown_named_most); i++)
 		text += (i == 0 ? "" : ", ") + names[i];
-	return text + (names.size() > k_named_most ? ", …" : "");
+	return text + (names.size() > k_teardown_named_most ? ", …" : "");
 }
 
 Words ids_of(const Leftovers &left, bool are_waiting)

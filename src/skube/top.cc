@@ -4,6 +4,7 @@
 #include "src/base/text.h"
 #include "src/codec/json.h"
 #include "src/skube/options.h"
+#include "src/skube/printed.h"
 #include "src/skube/request.h"
 #include "src/skube/terminal.h"
 #include "src/skube/views.h"
@@ -30,14 +31,9 @@ using codec::get_int;
 
 constexpr std::chrono::milliseconds k_live{2000}, k_first{1000};
 
-std::string get_string(json_object *object, const char *key)
-{
-	return printable(codec::get_string(object, key));
-}
-
 /* The columns of a line; colours have none, and neither have bytes of UTF-8 that do not begin a
  * character. */
-std::string cut(const std::string &line, std::size_t width)
+std::string cut_to_width(const std::string &line, std::size_t width)
 {
 	std::size_t columns = 0, end = 0;
 	for (; end < line.size(); end++) {
@@ -58,7 +54,7 @@ std::string bounded(const std::string &page, std::size_t width)
 	std::string all;
 	for (std::size_t at = 0; at < page.size();) {
 		const std::size_t end = page.find('\n', at);
-		all += cut(page.substr(at, end - at), width) + "\n";
+		all += cut_to_width(page.substr(at, end - at), width) + "\n";
 		at = end + 1;
 	}
 	return all;
@@ -74,8 +70,8 @@ Table pods_table(json_object *rows)
 	Table table({{"PODS"}, {"COUNT", true}, {"REASON"}});
 	for (std::size_t i = 0; i < array_size(rows); i++) {
 		json_object *row = array_at(rows, i);
-		table.add({get_string(row, "state"), std::to_string(get_int(row, "count")),
-			get_string(row, "reason")});
+		table.add({printed(row, "state"), std::to_string(get_int(row, "count")),
+			printed(row, "reason")});
 	}
 	return table;
 }
@@ -85,8 +81,8 @@ Table jobs_table(json_object *rows)
 	Table table({{"JOBS", false, true}, {"COUNT", true}, {"REASON"}});
 	for (std::size_t i = 0; i < array_size(rows); i++) {
 		json_object *row = array_at(rows, i);
-		table.add({job_state_text(get_string(row, "state")),
-			std::to_string(get_int(row, "count")), get_string(row, "reason")});
+		table.add({job_state_text(printed(row, "state")),
+			std::to_string(get_int(row, "count")), printed(row, "reason")});
 	}
 	return table;
 }
@@ -130,10 +126,10 @@ std::string oldest_line(const TopSample &sample)
 	json_object *pod = get(sample.now, "oldest");
 	if (!pod)
 		return "no pod waits";
-	const std::string why = get_string(pod, "waiting_for");
-	return "oldest waiting pod: " + get_string(pod, "namespace") + "/" +
-		get_string(pod, "name") + " for " +
-		age_text(sample.clock - get_int(pod, "created")) + (why.empty() ? "" : ": " + why);
+	const std::string why = printed(pod, "waiting_for");
+	return "oldest waiting pod: " + printed(pod, "namespace") + "/" + printed(pod, "name") +
+		" for " + age_text(sample.clock - get_int(pod, "created")) +
+		(why.empty() ? "" : ": " + why);
 }
 
 /* Replaces the page that is there, line by line, so that it does not flicker. */

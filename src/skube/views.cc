@@ -3,6 +3,7 @@
 
 #include "src/base/text.h"
 #include "src/codec/json.h"
+#include "src/skube/printed.h"
 #include "src/skube/table.h"
 
 #include <algorithm>
@@ -23,11 +24,6 @@ using codec::get_double;
 using codec::get_int;
 
 /* Without control characters and line breaks. */
-std::string get_string(json_object *object, const char *key, std::string_view fallback = {})
-{
-	return printable(codec::get_string(object, key, fallback));
-}
-
 std::string number(json_object *object, const char *key)
 {
 	return std::to_string(get_int(object, key));
@@ -95,8 +91,8 @@ Table latencies_table(json_object *latencies)
 
 std::string ping_view(json_object *reply)
 {
-	const std::string controller = get_string(reply, "controller");
-	return "slurmkubed " + get_string(reply, "version") + " is up for " +
+	const std::string controller = printed(reply, "controller");
+	return "slurmkubed " + printed(reply, "version") + " is up for " +
 		duration_text(get_int(reply, "uptime_seconds")) +
 		(get_bool(reply, "ready") ? ", ready" : ", not ready yet") +
 		(get_bool(reply, "link") ? ", connected with slurmctld" +
@@ -111,10 +107,10 @@ std::string check_view(json_object *reply)
 	for (std::size_t i = 0; i < array_size(checks); i++) {
 		json_object *check = array_at(checks, i);
 		const bool ok = get_bool(check, "ok");
-		all += (ok ? "ok    " : "FAIL  ") + get_string(check, "name") + ": " +
-			get_string(check, "text") + "\n";
+		all += (ok ? "ok    " : "FAIL  ") + printed(check, "name") + ": " +
+			printed(check, "text") + "\n";
 		if (!ok)
-			all += "      -> " + get_string(check, "remedy") + "\n";
+			all += "      -> " + printed(check, "remedy") + "\n";
 	}
 	return all;
 }
@@ -135,9 +131,9 @@ std::string why_view(json_object *reply)
 	std::string text;
 	json_object *lines = get(reply, "lines");
 	for (std::size_t i = 0; i < array_size(lines); i++) {
-		std::string about = get_string(array_at(lines, i), "about") + ":";
+		std::string about = printed(array_at(lines, i), "about") + ":";
 		about.resize(std::max(about.size() + 1, k_column), ' ');
-		text += about + get_string(array_at(lines, i), "text") + "\n";
+		text += about + printed(array_at(lines, i), "text") + "\n";
 	}
 	return text;
 }
@@ -163,7 +159,7 @@ std::string slurm_conf_view(json_object *reply)
 {
 	return "# Made by 'skube nodes --slurm-conf' for an Include of slurm.conf; "
 	       "after a change " +
-		get_string(reply, "apply", "restart slurmctld") + ".\n" + lines_of(reply);
+		printed(reply, "apply", "restart slurmctld") + ".\n" + lines_of(reply);
 }
 
 std::string topology_conf_view(json_object *reply)
@@ -181,18 +177,18 @@ std::string devices_view(json_object *reply)
 	json_object *rows = get(reply, "devices"), *troubles = get(reply, "troubles");
 	for (std::size_t i = 0; i < array_size(rows); i++) {
 		json_object *row = array_at(rows, i);
-		const std::string pod = get_string(row, "pod");
-		table.add({get_string(row, "node"), get_string(row, "gres"),
-			get(row, "index") ? number(row, "index") : "", get_string(row, "type"),
-			get_string(row, "device"), get_string(row, "pool"),
-			get_string(row, "state"), get(row, "job") ? number(row, "job") : "",
-			pod.empty() ? "" : get_string(row, "namespace") + "/" + pod});
+		const std::string pod = printed(row, "pod");
+		table.add({printed(row, "node"), printed(row, "gres"),
+			get(row, "index") ? number(row, "index") : "", printed(row, "type"),
+			printed(row, "device"), printed(row, "pool"), printed(row, "state"),
+			get(row, "job") ? number(row, "job") : "",
+			pod.empty() ? "" : printed(row, "namespace") + "/" + pod});
 	}
 	std::string all = table.text();
 	for (std::size_t i = 0; i < array_size(troubles); i++) {
 		json_object *row = array_at(troubles, i);
-		all += get_string(row, "node") + ", GRES " + get_string(row, "gres") + ": " +
-			get_string(row, "why") + "\n";
+		all += printed(row, "node") + ", GRES " + printed(row, "gres") + ": " +
+			printed(row, "why") + "\n";
 	}
 	return all;
 }
@@ -200,8 +196,8 @@ std::string devices_view(json_object *reply)
 std::string diag_view(json_object *reply)
 {
 	json_object *plugin = get(reply, "plugin");
-	std::string all = "plugin " + get_string(reply, "plugin_version", "-") + " in Slurm " +
-		get_string(reply, "slurm_version", "-") + " (" + get_string(reply, "family", "-") +
+	std::string all = "plugin " + printed(reply, "plugin_version", "-") + " in Slurm " +
+		printed(reply, "slurm_version", "-") + " (" + printed(reply, "family", "-") +
 		")\n\n";
 	all += section("From event to event, by the agent's clock",
 		latencies_table(get(reply, "stage_latencies")));

@@ -21,7 +21,7 @@ namespace
 
 using Got = EventLines::Got;
 
-constexpr std::size_t k_line_max = std::size_t{1} << 20;
+constexpr std::size_t k_event_line_max = std::size_t{1} << 20;
 /* for the first line, and then: the agent sends one at least each 15 s */
 constexpr std::chrono::seconds k_first_line{10}, k_silence{45};
 constexpr std::chrono::milliseconds k_again{1000};
@@ -117,7 +117,7 @@ bool Follower::print(const std::string &line, json_object *event)
 /* why is empty while the connection goes on. */
 End Follower::take(const std::string &line)
 {
-	const auto event = codec::parse_json(line, k_line_max);
+	const auto event = codec::parse_json(line, k_event_line_max);
 	if (!event)
 		return {.why = "slurmkubed sent no JSON (" + event.error().what + ")"};
 	json_object *object = event->get();

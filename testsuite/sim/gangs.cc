@@ -12,7 +12,7 @@ namespace slurmkube::sim
 namespace
 {
 
-constexpr unsigned k_most_pods = 24; /* per owner, in total */
+constexpr unsigned k_gang_pods_most = 24; /* per owner, in total */
 constexpr unsigned k_pause_percent = 25;
 /* "g" and eight digits; each recreation of an owner appends one letter */
 constexpr std::size_t k_uid_length = 9;
@@ -208,7 +208,7 @@ bool Gangs::forgive(GangTruth &gang, const std::string &pod_uid)
 {
 	if (!gang.failures.insert(pod_uid).second)
 		return true;
-	if (gang.tries_left-- > 0 && gang.made < k_most_pods)
+	if (gang.tries_left-- > 0 && gang.made < k_gang_pods_most)
 		return true;
 	gang.is_finished = true;
 	stage_.tell([&] { return text_of(gang) + " has failed"; });
@@ -289,7 +289,7 @@ void Gangs::fill_group(GangTruth &gang)
 	std::uint32_t there = 0;
 	for (const PodTruth *pod : members(gang.uid))
 		there += has_succeeded(*pod) || (is_live(*pod) && !pod->api.deleting) ? 1U : 0U;
-	for (; there < gang.roles[0].pods && gang.made < k_most_pods; there++) {
+	for (; there < gang.roles[0].pods && gang.made < k_gang_pods_most; there++) {
 		make(gang, 0, gang.made, std::nullopt);
 		if (pauses(gang))
 			return look(gang.uid);

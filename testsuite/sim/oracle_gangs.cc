@@ -13,7 +13,7 @@ namespace slurmkube::sim
 namespace
 {
 
-constexpr Micros k_news = 2500 * k_ms;
+constexpr Micros k_gang_news = 2500 * k_ms;
 /* the maximum time to hold nodes for other components: twice the limit in Agent::settings() */
 constexpr Micros k_held_most = 40 * k_second;
 
@@ -50,7 +50,7 @@ void Oracle::pod_bound(const PodTruth &pod)
 		std::stoul(annotation(pod, names::k_allocation_job_id))));
 	/* the pod may have been bound under another allocation before slurmctld was killed */
 	const bool is_news =
-		(slurm_.restored_at >= 0 && stage_.now() - slurm_.restored_at < 2 * k_news) ||
+		(slurm_.restored_at >= 0 && stage_.now() - slurm_.restored_at < 2 * k_gang_news) ||
 		stage_.now() < excused_until_;
 	const core::NodeAllocation *share = job && job->facts.marker.uid == pod.job_key && !is_news
 		? share_of(*job, pod.api.node_name)
@@ -113,7 +113,7 @@ void Oracle::check_together(const PodTruth &pod)
 {
 	const GangTruth *gang = gangs_.find(pod.gang);
 	const bool is_restored = !slurm_.is_up() ||
-		(slurm_.restored_at >= 0 && stage_.now() - slurm_.restored_at < 2 * k_news);
+		(slurm_.restored_at >= 0 && stage_.now() - slurm_.restored_at < 2 * k_gang_news);
 	if (!gang || job_keys_of(*gang).size() < 2 || is_restored || stage_.now() < excused_until_)
 		return;
 	const auto members = gangs_.members(pod.gang);
@@ -126,7 +126,7 @@ void Oracle::check_together(const PodTruth &pod)
 		const auto ended = slurm_.ends.find(key);
 		const bool is_news = ended != slurm_.ends.end() &&
 			std::ranges::any_of(ended->second, [&](const EndRecord &end) {
-				return stage_.now() - end.at < k_news;
+				return stage_.now() - end.at < k_gang_news;
 			});
 		/* all its ranks have succeeded since the owner recreated all pods */
 		const bool was_over = ended != slurm_.ends.end() && !ended->second.empty() &&
@@ -169,7 +169,7 @@ void Oracle::gang_ends(unsigned agent, std::uint64_t life, const std::string &ui
 	if (!gang || !job || !core::is_live(job->facts) || job->facts.marker.uid != uid ||
 		slurm_.live_jobs_of(uid).size() > 1)
 		return;
-	if (job->started_at > stage_.now() - k_news)
+	if (job->started_at > stage_.now() - k_gang_news)
 		return; /* a pending job is cancelled, and it has just started */
 	const std::uint32_t told = wait_status.value_or(core::k_status_cancelled);
 	const bool never_came = told == core::k_status_never_came;

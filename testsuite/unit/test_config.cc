@@ -319,7 +319,7 @@ void rules_for_devices_are_checked()
 			"f:1: devices[0].driver: 'a/b' is not the name of a driver, as in "
 			"gpu.nvidia.com"},
 		{"[{driver: d, gres: 'a:b'}]",
-			"f:1: devices[0].gres: 'a:b' is not a word of letters, digits, '-', '.' "
+			"f:1: devices[0].gres: 'a:b' is not a name of letters, digits, '-', '.' "
 			"and '_'"},
 		{"[{driver: d, type_attribute: a/b/c}]",
 			"f:1: devices[0].type_attribute: 'a/b/c' is not an attribute: write ID, or "

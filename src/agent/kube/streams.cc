@@ -11,7 +11,7 @@ namespace
 
 using namespace std::chrono_literals;
 
-constexpr long k_connections = 16; /* only one is used if the server speaks HTTP/2 */
+constexpr long k_streams_most = 16; /* only one is used if the server speaks HTTP/2 */
 constexpr std::size_t k_largest_other_body = std::size_t{1} << 20;
 /* Servers send the headers of a watch at once, even if there are no events. */
 constexpr std::chrono::milliseconds k_longest_wait_for_headers{30'000};
@@ -20,7 +20,7 @@ constexpr std::chrono::milliseconds k_longest_wait_for_headers{30'000};
 
 Streams::Streams(Session &session)
     : session_(session),
-      multi_(session.loop, k_connections,
+      multi_(session.loop, k_streams_most,
 	      [this](const std::vector<Multi::Finished> &finished) { progress(finished); })
 {
 }

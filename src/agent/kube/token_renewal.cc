@@ -19,7 +19,7 @@ namespace slurmkube::kube
 namespace
 {
 
-constexpr std::size_t k_answer_max = std::size_t{64} << 10;
+constexpr std::size_t k_token_answer_max = std::size_t{64} << 10;
 constexpr std::int64_t k_shortest_life = 600; /* seconds; the API server issues no shorter ones */
 
 struct Account {
@@ -55,7 +55,7 @@ Status take_token(const Result<Response> &answer, const std::string &file)
 {
 	if (!answer)
 		return answer.error();
-	const auto object = codec::parse_json(answer->body, k_answer_max);
+	const auto object = codec::parse_json(answer->body, k_token_answer_max);
 	if (!object)
 		return object.error();
 	const std::string token = codec::get_string(codec::get(object->get(), "status"), "token");
@@ -95,7 +95,7 @@ Result<Request> renewal_request(const TokenClaims &claims)
 	request.path = "/api/v1/namespaces/" + escape_query(account->name_space) +
 		"/serviceaccounts/" + escape_query(account->name) + "/token";
 	request.body = codec::to_text(body.get());
-	request.body_limit = k_answer_max;
+	request.body_limit = k_token_answer_max;
 	return request;
 }
 

@@ -24,7 +24,7 @@ namespace
 constexpr long k_keepalive_idle_s = 15, k_keepalive_interval_s = 5;
 constexpr unsigned k_unanswered_ms = 20'000;
 
-void report_bug(const char *what)
+void report_http_bug(const char *what)
 {
 	log_error("internal error in an HTTP callback: %s", what);
 }
@@ -214,7 +214,7 @@ CURLcode Transfer::set_headers(const Settings &settings, const Request &request)
 
 std::size_t Transfer::on_body(char *bytes, std::size_t one, std::size_t count, void *self) noexcept
 {
-	return guard(std::size_t{0}, report_bug, [&] {
+	return guard(std::size_t{0}, report_http_bug, [&] {
 		auto *transfer = static_cast<Transfer *>(self);
 		transfer->last_byte_ = agent::Clock::now();
 		const std::size_t size = one * count;
@@ -229,7 +229,7 @@ std::size_t Transfer::on_body(char *bytes, std::size_t one, std::size_t count, v
 std::size_t Transfer::on_header(
 	char *bytes, std::size_t one, std::size_t count, void *self) noexcept
 {
-	return guard(std::size_t{0}, report_bug, [&] {
+	return guard(std::size_t{0}, report_http_bug, [&] {
 		const std::string_view line(bytes, one * count);
 		static_cast<Transfer *>(self)->last_byte_ = agent::Clock::now();
 		constexpr std::string_view key = "retry-after:";

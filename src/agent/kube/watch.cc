@@ -20,7 +20,7 @@ using codec::get_string;
 
 constexpr std::chrono::milliseconds k_list_deadline{60'000};
 constexpr std::size_t k_largest_frame = std::size_t{8} << 20;
-constexpr std::size_t k_largest_page = std::size_t{256} << 20; /* a list without pages */
+constexpr std::size_t k_largest_list = std::size_t{256} << 20; /* a list without pages */
 /* After this many failures in a row, a server that is behind our version has lost it, for example
  * because it was restored from a backup. */
 constexpr unsigned k_patience_with_lag = 5;
@@ -28,7 +28,7 @@ constexpr unsigned k_patience_with_lag = 5;
  * start from a version that does not exist yet. */
 constexpr unsigned k_mute_streams = 2;
 /* upper limit for a Retry-After */
-constexpr std::chrono::milliseconds k_longest_pause{30'000};
+constexpr std::chrono::milliseconds k_longest_watch_pause{30'000};
 
 std::string version_of(json_object *object)
 {
@@ -135,7 +135,7 @@ void Watch::list_page()
 	request.path += selectors();
 	request.accept = options_.accept;
 	request.deadline = k_list_deadline;
-	request.body_limit = k_largest_page;
+	request.body_limit = k_largest_list;
 	request.any_status = true;
 	client_.send(std::move(request),
 		[this, alive = std::weak_ptr<int>(alive_)](const Result<Response> &answer) {
@@ -158,7 +158,7 @@ void Watch::page_arrived(const Result<Response> &answer)
 	const bool is_next_asked = !continue_.empty();
 	if (is_next_asked)
 		list_page(); /* the server works on it while we read this page */
-	const auto list = codec::object_from_wire(answer->body, k_largest_page);
+	const auto list = codec::object_from_wire(answer->body, k_largest_list);
 	if (!list || version_of(list->get()).empty()) {
 		alive_ = std::make_shared<int>(0);
 		continue_ = this_page;
@@ -322,7 +322,7 @@ void Watch::refused(const Response &answer)
 		version_.clear();
 	failed(error.what,
 		std::min<std::chrono::milliseconds>(
-			answer.retry_after.value_or(0s), k_longest_pause));
+			answer.retry_after.value_or(0s), k_longest_watch_pause));
 }
 
 /* The server has discarded our version, or the next page of the list. */

@@ -11,11 +11,6 @@ namespace
 
 using Outcome = std::variant<Type, Refusal>;
 
-constexpr Type k_bool = {Base::boolean, Type::Shape::plain};
-constexpr Type k_int = {Base::integer, Type::Shape::plain};
-constexpr Type k_string = {Base::string, Type::Shape::plain};
-constexpr Type k_dyn = {Base::dyn, Type::Shape::plain};
-
 Refusal not_understood(const std::string &what)
 {
 	return {false, what};

@@ -16,11 +16,6 @@ namespace slurmkube::core::cel
 namespace
 {
 
-constexpr Type k_bool = {Base::boolean, Type::Shape::plain};
-constexpr Type k_int = {Base::integer, Type::Shape::plain};
-constexpr Type k_string = {Base::string, Type::Shape::plain};
-constexpr Type k_dyn = {Base::dyn, Type::Shape::plain};
-
 /* Names of which CEL knows something, as a type or as the beginning of the name of a function. A
  * variable of such a name could mean that. */
 constexpr std::string_view k_known_names[] = {"authorizer", "base64", "bool", "bytes", "cel",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/cel/lexer.h"
 
+#include "src/base/digits.h"
 #include "src/core/cel/string_literal.h"
 
 #include <algorithm>
@@ -13,7 +14,6 @@ namespace slurmkube::core::cel
 namespace
 {
 
-constexpr std::string_view k_digits = "0123456789";
 constexpr std::string_view k_hex_digits = "0123456789abcdefABCDEF";
 constexpr std::string_view k_first_letters =
 	"_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/cel/quantity.h"
 
+#include "src/base/digits.h"
+
 #include <algorithm>
 #include <charconv>
 
@@ -11,7 +13,6 @@ namespace
 {
 
 constexpr int k_decimals = 9;
-constexpr std::string_view k_digits = "0123456789";
 constexpr std::string_view k_suffix_letters = "eEinumkKMGTP";
 
 struct Parts {

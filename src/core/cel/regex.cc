@@ -12,7 +12,7 @@ namespace slurmkube::core::cel
 namespace
 {
 
-constexpr int k_deepest = 30;
+constexpr int k_deepest_group = 30;
 constexpr char32_t k_last = 0x10FFFF;
 
 struct NamedSet {
@@ -122,7 +122,7 @@ class RegexCompiler
 
 	Part alternatives(int depth)
 	{
-		if (depth > k_deepest)
+		if (depth > k_deepest_group)
 			return refuse(false, "groups that are nested so deeply");
 		Part all = sequence(depth);
 		while (take('|')) {

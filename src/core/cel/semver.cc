@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/cel/semver.h"
 
+#include "src/base/digits.h"
+#include "src/core/cel/order.h"
+
 #include <algorithm>
 #include <charconv>
 
@@ -10,7 +13,6 @@ namespace slurmkube::core::cel
 namespace
 {
 
-constexpr std::string_view k_digits = "0123456789";
 constexpr std::string_view k_identifier =
 	"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-";
 
@@ -69,11 +71,6 @@ std::optional<std::string_view> cut_tail(std::string_view &text, char separator)
 	const std::string_view tail = text.substr(at + 1);
 	text = text.substr(0, at);
 	return tail;
-}
-
-template <class T> int order(const T &a, const T &b)
-{
-	return a < b ? -1 : b < a ? 1 : 0;
 }
 
 /* Numbers are before words. */

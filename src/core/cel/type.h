@@ -39,6 +39,11 @@ struct Type {
 	bool operator==(const Type &) const = default;
 };
 
+inline constexpr Type k_bool = {Base::boolean, Type::Shape::plain};
+inline constexpr Type k_int = {Base::integer, Type::Shape::plain};
+inline constexpr Type k_string = {Base::string, Type::Shape::plain};
+inline constexpr Type k_dyn = {Base::dyn, Type::Shape::plain};
+
 /* "list(string)" and the like */
 std::string to_text(Type type);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/cel/value.h"
 
+#include "src/core/cel/order.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,11 +15,6 @@ namespace
 {
 
 constexpr double k_two_to_63 = 9223372036854775808.0;
-
-template <class T> int order(const T &a, const T &b)
-{
-	return a < b ? -1 : b < a ? 1 : 0;
-}
 
 Equality yes_or_no(bool equal)
 {

@@ -14,11 +14,11 @@ namespace
 constexpr std::string_view k_word_start = "slurm-kube:";
 
 /* Where our word stands; a length of 0: there is none. */
-struct Place {
+struct Span {
 	std::size_t at = 0, length = 0;
 };
 
-Place place_of_word(std::string_view extra)
+Span place_of_word(std::string_view extra)
 {
 	for (std::size_t at = 0; at < extra.size();) {
 		const std::size_t end = std::min(extra.find(' ', at), extra.size());
@@ -48,7 +48,7 @@ std::string key_of(const DeviceRule &rule)
 /* What stands for the rule after "=". */
 std::string_view list_text(std::string_view extra, const DeviceRule &rule)
 {
-	const Place place = place_of_word(extra);
+	const Span place = place_of_word(extra);
 	if (place.length == 0)
 		return {};
 	const std::string start = key_of(rule) + "=";
@@ -85,7 +85,7 @@ std::string frozen_text(const std::string &extra, const DeviceRules &rules,
 			word += (word.empty() ? std::string(k_word_start) : ";") +
 				key_of(rules[i]) + "=" + text;
 	}
-	Place place = place_of_word(extra);
+	Span place = place_of_word(extra);
 	std::string out = extra;
 	if (place.length == 0 && !word.empty())
 		return out + (out.empty() ? "" : " ") + word;

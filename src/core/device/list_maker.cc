@@ -15,7 +15,7 @@ namespace
 {
 
 /* Slurm has no indices for more devices of one GRES (MAX_GRES_BITMAP in src/common/gres.h). */
-constexpr std::size_t k_devices_most = 1024;
+constexpr std::size_t k_list_most = 1024;
 
 /* What may stand in the list that Slurm keeps. */
 constexpr std::string_view k_name_characters =
@@ -109,10 +109,10 @@ void ListMaker::add(const ResourceSlice &slice)
 
 DeviceList ListMaker::take()
 {
-	if (list_.devices.size() > k_devices_most)
+	if (list_.devices.size() > k_list_most)
 		fail(std::to_string(list_.devices.size()) + " devices of driver " + rule_.driver +
 			" are on one node, and Slurm has indices for at most " +
-			std::to_string(k_devices_most) + ": leave some out with 'only'");
+			std::to_string(k_list_most) + ": leave some out with 'only'");
 	std::ranges::sort(list_.devices, [this](const ListedDevice &a, const ListedDevice &b) {
 		return is_before(a, b, rule_.order);
 	});

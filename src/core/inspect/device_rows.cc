@@ -14,12 +14,13 @@ namespace slurmkube::core
 namespace
 {
 
-using Holders = std::map<std::tuple<std::string, std::string, std::uint32_t>, const SlurmJob *>;
+using JobsOfDevices =
+	std::map<std::tuple<std::string, std::string, std::uint32_t>, const SlurmJob *>;
 
 /* By node, GRES and index. */
-Holders holders_of(const State &state)
+JobsOfDevices holders_of(const State &state)
 {
-	Holders holders;
+	JobsOfDevices holders;
 	for (const auto &[id, job] : state.jobs) {
 		if (job.state != JobState::running && !job.completing)
 			continue;
@@ -103,7 +104,7 @@ class Reporter
 
 	const State &state_;
 	std::int64_t now_us_;
-	Holders holders_;
+	JobsOfDevices holders_;
 	DeviceReport report_;
 };
 

@@ -7,7 +7,7 @@ namespace slurmkube::core
 namespace
 {
 
-constexpr std::size_t k_named_most = 8;
+constexpr std::size_t k_waiting_named_most = 8;
 
 /* "12,13,14,...": up to the dots, scancel and scontrol accept it. */
 std::string numbers_of(const std::map<JobId, std::string> &jobs)
@@ -15,7 +15,7 @@ std::string numbers_of(const std::map<JobId, std::string> &jobs)
 	std::string text;
 	std::size_t named = 0;
 	for (const auto &[id, cluster] : jobs) {
-		if (named++ == k_named_most)
+		if (named++ == k_waiting_named_most)
 			return text + ",...";
 		text += (text.empty() ? "" : ",") + std::to_string(id.number);
 	}

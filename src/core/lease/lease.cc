@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/lease/lease.h"
 
+#include "src/base/time_units.h"
+
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -12,7 +14,6 @@ namespace slurmkube::core
 namespace
 {
 
-constexpr std::int64_t k_second_us = 1'000'000;
 constexpr std::int64_t k_duration_seconds = 40, k_longest_seconds = 600;
 constexpr std::int64_t k_renew_us = 10 * k_second_us;
 /* While the API server does not answer, no holder can renew its Lease. */

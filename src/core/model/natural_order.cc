@@ -3,6 +3,8 @@
  * zeros. */
 #include "src/core/model/natural_order.h"
 
+#include "src/base/digits.h"
+
 #include <algorithm>
 #include <compare>
 #include <tuple>
@@ -12,11 +14,6 @@ namespace slurmkube::core
 
 namespace
 {
-
-bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
 
 /* Removes the digits at the front and returns them without leading zeros, which are counted. */
 std::string_view take_number(std::string_view &rest, std::size_t &zeros)

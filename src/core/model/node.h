@@ -82,6 +82,11 @@ struct SlurmNode {
 	bool operator==(const SlurmNode &) const = default;
 };
 
+inline bool is_busy(const SlurmNode &node)
+{
+	return node.base == NodeBase::allocated || node.base == NodeBase::mixed || node.completing;
+}
+
 } // namespace slurmkube::core
 
 #endif

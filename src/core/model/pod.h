@@ -118,6 +118,12 @@ struct Pod {
 	bool operator==(const Pod &) const = default;
 };
 
+/* NAMESPACE/NAME, as text for users */
+inline std::string name_of(const Pod &pod)
+{
+	return pod.name_space + "/" + pod.name;
+}
+
 } // namespace slurmkube::core
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/model/quantity.h"
 
+#include "src/base/digits.h"
+
 #include <charconv>
 #include <limits>
 #include <optional>
@@ -32,11 +34,6 @@ struct Suffix {
 };
 constexpr Suffix k_suffixes[] = {{'n', -9, 0}, {'u', -6, 0}, {'m', -3, 0}, {'k', 3, 0},
 	{'K', 0, 10}, {'M', 6, 20}, {'G', 9, 30}, {'T', 12, 40}, {'P', 15, 50}, {'E', 18, 60}};
-
-bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
 
 /* Takes "[+-]digits[.digits]" off the text. */
 bool take_mantissa(std::string_view &text, Number &number)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/options/bounds.h"
 
+#include "src/base/digits.h"
 #include "src/core/model/host_list.h"
 #include "src/core/options/values.h"
 
@@ -17,11 +18,6 @@ namespace
 /* of a count, far beyond what Slurm has of any resource */
 constexpr std::size_t k_digits_max = 9;
 constexpr std::size_t k_job_id_digits_max = 10;
-
-bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
 
 Error too_many(std::size_t most, const char *what)
 {

@@ -14,7 +14,7 @@ namespace
 
 constexpr std::size_t k_suggestions_max = 3;
 /* longer names resemble no option, and comparing them would take long */
-constexpr std::size_t k_name_max = 64;
+constexpr std::size_t k_compared_max = 64;
 
 /* Levenshtein distance, computed row by row */
 std::size_t distance(std::string_view a, std::string_view b)
@@ -65,10 +65,10 @@ std::string suggestions(std::string_view name)
 	const std::size_t most = std::max<std::size_t>(2, name.size() / 3);
 	for (const Option &option : options()) {
 		const Candidate candidate{
-			name.size() > k_name_max ? k_name_max : distance(name, option),
+			name.size() > k_compared_max ? k_compared_max : distance(name, option),
 			option.name};
 		all.push_back(candidate);
-		if (candidate.distance <= most && name.size() <= k_name_max)
+		if (candidate.distance <= most && name.size() <= k_compared_max)
 			near.push_back(candidate);
 	}
 	std::stable_sort(near.begin(), near.end(),

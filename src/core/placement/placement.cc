@@ -60,11 +60,6 @@ bool excludes_on_its_node(const Pod &pod, const Pod &other)
 	});
 }
 
-std::string name_of(const Pod &pod)
-{
-	return pod.name_space + "/" + pod.name;
-}
-
 std::optional<Refusal> other_refuses(const Pod &pod, const Pod &other)
 {
 	if (const HostPort *port = common_port(pod, other))

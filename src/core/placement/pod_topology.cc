@@ -28,11 +28,6 @@ const std::string *domain_of(const KubeNode &node, const std::string &key)
 	return key == k_hostname_label ? &node.name : &label->second;
 }
 
-std::string name_of(const Pod &pod)
-{
-	return pod.name_space + "/" + pod.name;
-}
-
 bool selects(const Spread &spread, const Pod &pod)
 {
 	return spread.selector && matches(*spread.selector, pod.labels);

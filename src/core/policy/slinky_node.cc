@@ -13,7 +13,7 @@ namespace
 
 constexpr std::size_t k_features_most = 32, k_feature_max = 64;
 constexpr std::size_t k_refused_most = 8, k_quoted_max = 64;
-constexpr std::size_t k_list_max = 4096; /* more of an annotation is not read */
+constexpr std::size_t k_annotation_max = 4096; /* more of an annotation is not read */
 constexpr std::size_t k_reason_max = 200;
 constexpr std::size_t k_topology_max = 1024;
 constexpr std::string_view k_spec_prefix = "k8s/";
@@ -39,8 +39,9 @@ std::string_view trimmed(std::string_view text)
 /* Calls take(word) for each word that is not empty. */
 template <class Take> void for_each_word(std::string_view list, Take take)
 {
-	if (list.size() > k_list_max) /* without the word that the limit cuts */
-		list = list.substr(0, std::min(list.rfind(',', k_list_max), k_list_max));
+	if (list.size() > k_annotation_max) /* without the word that the limit cuts */
+		list = list.substr(
+			0, std::min(list.rfind(',', k_annotation_max), k_annotation_max));
 	while (!list.empty()) {
 		const std::size_t comma = std::min(list.find(','), list.size());
 		if (const std::string_view word = trimmed(list.substr(0, comma)); !word.empty())

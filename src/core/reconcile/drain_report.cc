@@ -23,11 +23,6 @@ std::string message_of(std::string reason)
 	return reason.empty() ? "Slurm has no reason for it" : printable(std::move(reason));
 }
 
-bool is_busy(const SlurmNode &node)
-{
-	return node.base == NodeBase::allocated || node.base == NodeBase::mixed || node.completing;
-}
-
 /* Where the agent creates records, one that is missing is about to come. */
 std::optional<DrainCondition> without_record(
 	const KubeNode &node, const PluginHello &plugin, const NodePolicy &policy)

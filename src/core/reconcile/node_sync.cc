@@ -43,11 +43,6 @@ bool keeps_all_off(
 	return !is_known || !facts.tolerated->at(taint);
 }
 
-bool is_busy(const SlurmNode &node)
-{
-	return node.base == NodeBase::allocated || node.base == NodeBase::mixed || node.completing;
-}
-
 /* Only others have jobs there: a mistake in the node's features may have given it to this
  * cluster. */
 bool is_of_others(const NodeFacts &facts)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/reconcile/together.h"
 
+#include "src/base/time_units.h"
 #include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/parts.h"
@@ -14,8 +15,6 @@ namespace slurmkube::core
 
 namespace
 {
-
-constexpr std::int64_t k_second_us = 1'000'000;
 
 using Components = std::vector<ComponentFacts>;
 

@@ -12,7 +12,7 @@ namespace slurmkube::core
 namespace
 {
 
-constexpr std::string_view k_name_characters =
+constexpr std::string_view k_switch_name_characters =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
 /* The switch for nodes of a switch that has switches too, because topology/tree allows only one of
  * both. No unit has this key. */
@@ -56,7 +56,7 @@ struct Switch {
 std::string valid(std::string name)
 {
 	for (char &c : name)
-		c = k_name_characters.find(c) == std::string_view::npos ? '_' : c;
+		c = k_switch_name_characters.find(c) == std::string_view::npos ? '_' : c;
 	return name;
 }
 

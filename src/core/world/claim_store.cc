@@ -8,7 +8,7 @@ namespace
 {
 
 /* How long a node is left out after a provisioner could not make a volume there. */
-constexpr std::int64_t k_unfit_us = 60'000'000;
+constexpr std::int64_t k_node_unfit_us = 60'000'000;
 
 /* A provisioner that cannot make a volume for the node removes the annotation selected-node. */
 bool is_rejected(const Claim *before, const Claim &after)
@@ -25,7 +25,7 @@ ClaimStore::Change ClaimStore::seen(Claim claim, Now now)
 	const ClaimId id = claim.id;
 	const Claim *before = known_.find(id);
 	if (is_rejected(before, claim)) {
-		change.again_us = now.mono_us + k_unfit_us;
+		change.again_us = now.mono_us + k_node_unfit_us;
 		unfit_until_us_[{id, before->selected_node}] = change.again_us;
 	}
 	change.is_any = known_.seen(std::move(claim));

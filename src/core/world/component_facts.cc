@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Facts about a component among the others of its workload. */
+#include "src/base/time_units.h"
 #include "src/core/reconcile/report.h"
 #include "src/core/world/facts_reader.h"
 #include "src/core/world/parts.h"
@@ -16,7 +17,6 @@ namespace
  * because many controllers make all pods at once. If a controller makes them only when other pods
  * run, this time is lost once. */
 constexpr std::int64_t k_first_pod_us = 1'000'000;
-constexpr std::int64_t k_second_us = 1'000'000;
 
 std::string roles_text(const Gang &gang)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/world/drain_reports.h"
 
+#include "src/base/time_units.h"
+
 #include <algorithm>
 
 namespace slurmkube::core
@@ -9,7 +11,6 @@ namespace slurmkube::core
 namespace
 {
 
-constexpr std::int64_t k_second_us = 1'000'000;
 /* The watch shows a write within this time, or has failed and is started again. */
 constexpr std::int64_t k_unseen_us = 30'000'000;
 

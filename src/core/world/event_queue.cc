@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/world/event_queue.h"
 
+#include "src/base/time_units.h"
 #include "src/core/model/names.h"
 
 #include <algorithm>
@@ -11,8 +12,6 @@ namespace slurmkube::core
 
 namespace
 {
-
-constexpr std::int64_t k_second_us = 1'000'000;
 
 std::string key_of(const EventNote &note)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Facts about a gang: its pods as a whole, its allocation and its times. */
+#include "src/base/time_units.h"
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/report.h"
 #include "src/core/world/facts_reader.h"
@@ -30,7 +31,6 @@ constexpr std::uint32_t k_no_rank = UINT32_MAX;
 constexpr unsigned k_given_back_most = 3;
 /* How often an owner is asked whether more pods come, while others of the workload live. */
 constexpr std::int64_t k_owner_interval_us = 30'000'000;
-constexpr std::int64_t k_second_us = 1'000'000;
 
 bool is_stopping(PodSide side)
 {

@@ -4,6 +4,7 @@
  * while its pods are waited for. So the pause before the next job doubles; it ends at once when all
  * pods exist.
  */
+#include "src/base/time_units.h"
 #include "src/core/reconcile/report.h"
 #include "src/core/world/parts.h"
 #include "src/core/world/world.h"
@@ -16,16 +17,15 @@ namespace slurmkube::core
 namespace
 {
 
-constexpr std::int64_t k_second_us = 1'000'000;
 constexpr std::int64_t k_longest_pause_us = 14'400 * k_second_us;
-constexpr unsigned k_doublings_most = 8;
+constexpr unsigned k_pauses_doubled_most = 8;
 
 /* No pause after the first job: another allocation may have the room that the pods lacked. */
 std::int64_t pause_after(unsigned jobs, std::int64_t wait_us)
 {
 	if (jobs <= 1)
 		return 0;
-	return std::min(wait_us << std::min(jobs - 2, k_doublings_most), k_longest_pause_us);
+	return std::min(wait_us << std::min(jobs - 2, k_pauses_doubled_most), k_longest_pause_us);
 }
 
 } // namespace

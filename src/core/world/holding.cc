@@ -3,6 +3,7 @@
  * The part of World for workloads that hold nodes for some components while others wait: for how
  * long they may, and which of two workloads gives back if they are in each other's way.
  */
+#include "src/base/time_units.h"
 #include "src/core/reconcile/report.h"
 #include "src/core/world/parts.h"
 #include "src/core/world/world.h"
@@ -17,8 +18,7 @@ namespace
 
 /* After this time, the later one of two workloads that are in each other's way gives back. Before
  * that, the missing nodes of either may be about to come. */
-constexpr std::int64_t k_give_way_us = 5'000'000;
-constexpr std::int64_t k_second_us = 1'000'000;
+constexpr std::int64_t k_components_give_way_us = 5'000'000;
 
 } // namespace
 
@@ -26,7 +26,7 @@ constexpr std::int64_t k_second_us = 1'000'000;
  * together. */
 std::int64_t give_way_us(std::int64_t hold_seconds)
 {
-	return std::min(k_give_way_us, hold_seconds * k_second_us / 2);
+	return std::min(k_components_give_way_us, hold_seconds * k_second_us / 2);
 }
 
 /* Notes whether the workload waits for the rest of its components. If it has just begun to wait,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/world/node_planner.h"
+
+#include "src/base/time_units.h"
 #include "src/core/reconcile/node_features.h"
 
 #include <utility>
@@ -10,7 +12,6 @@ namespace slurmkube::core
 namespace
 {
 
-constexpr std::int64_t k_second_us = 1'000'000;
 /* From a change of a node until the plugin's report of it. */
 constexpr std::int64_t k_quiet_us = 2'000'000;
 constexpr std::int64_t k_again_us = 3'000'000;

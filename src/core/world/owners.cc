@@ -16,7 +16,7 @@ namespace
 
 /* Pause between turns. Owners of waiting pods may get other options; watching all owners would cost
  * more than it is worth. */
-constexpr std::int64_t k_look_again_us = 1'000'000;
+constexpr std::int64_t k_owner_turn_us = 1'000'000;
 /* Per turn: questions, and pods looked at. */
 constexpr std::size_t k_again_most = 4, k_pods_most = 2'000;
 
@@ -27,7 +27,7 @@ void World::ask_owners_again(Now now)
 {
 	if (now.mono_us < owner_turn_.next_us || !state_.is_known())
 		return;
-	owner_turn_.next_us = now.mono_us + k_look_again_us;
+	owner_turn_.next_us = now.mono_us + k_owner_turn_us;
 	std::size_t questions = 0;
 	for (std::size_t i = std::min(state_.pods.size(), k_pods_most);
 		i > 0 && questions < k_again_most; i--) {
@@ -203,8 +203,8 @@ void World::assign(const PodUid &uid, PodEntry &entry, Now now)
 		return;
 	if (const auto *question = std::get_if<NeedsOwner>(&*grouping)) {
 		state_.owners.ask_for(uid, question->id,
-			std::max(entry.ungrouped_since_us, now.mono_us - k_owner_again_us));
-		look_later(uid, now.mono_us + k_owner_again_us);
+			std::max(entry.ungrouped_since_us, now.mono_us - k_owner_turn_us));
+		look_later(uid, now.mono_us + k_owner_turn_us);
 		return;
 	}
 	if (auto *alone = std::get_if<Alone>(&*grouping))

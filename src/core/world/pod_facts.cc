@@ -17,7 +17,7 @@ namespace
 constexpr std::int64_t k_give_way_us = 3'000'000;
 /* How long an answer of the API server that a pod is not bound may be used: an agent that is being
  * replaced may bind it at any moment. A gang's answers come one after another. */
-constexpr std::int64_t k_believed_us = 1'000'000;
+constexpr std::int64_t k_share_believed_us = 1'000'000;
 constexpr std::int64_t k_believed_of_gang_us = 30'000'000;
 constexpr std::int64_t k_believed_per_rank_us = 10'000;
 
@@ -205,7 +205,7 @@ void FactsReader::note_letting_go(const PodUid &key, ComponentFacts &f) const
 		key, Clock::letting_go, is_to_be_ended(f) || f.others.gives_back || f.others.ended);
 	if (since_us == 0)
 		return;
-	const std::int64_t believed_us = f.is_alone ? k_believed_us
+	const std::int64_t believed_us = f.is_alone ? k_share_believed_us
 						    : k_believed_of_gang_us +
 			static_cast<std::int64_t>(f.ranks.size()) * k_believed_per_rank_us;
 	for (RankFacts &r : f.ranks) {

@@ -27,7 +27,7 @@ std::string unknown_of(const std::string &list, const std::map<std::string, Slur
 	return unknown == names->end() ? "" : *unknown;
 }
 
-std::string size_text(std::uint32_t cpus, std::uint64_t memory_mib, const std::string &gres,
+std::string request_text(std::uint32_t cpus, std::uint64_t memory_mib, const std::string &gres,
 	std::uint32_t cpu_unit)
 {
 	return cpus_text(cpus, cpu_unit) + ", " + std::to_string(memory_mib) + " MiB" +
@@ -80,9 +80,9 @@ std::string NodeFilter::too_large(
 				       : "";
 	const std::uint32_t unit = state.settings.policy.cpu_unit;
 	return "no node is large enough: the pod asks for " +
-		size_text(spec.cpus, spec.memory_mib, known, unit) +
+		request_text(spec.cpus, spec.memory_mib, known, unit) +
 		"; the largest that it may use, " + largest->name + ", has " +
-		size_text(largest->cpus, largest->memory_mib, known.empty() ? "" : largest->gres,
+		request_text(largest->cpus, largest->memory_mib, known.empty() ? "" : largest->gres,
 			unit) +
 		". Lower resources.requests, or ask an administrator for a larger node";
 }

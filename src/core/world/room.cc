@@ -27,13 +27,8 @@ namespace
 {
 
 /* After a binding that an earlier one of the same round has made impossible. */
-constexpr std::int64_t k_again_us = 1'000'000;
+constexpr std::int64_t k_room_again_us = 1'000'000;
 constexpr std::size_t k_crowded_most = 64; /* given-back nodes that a pod avoids */
-
-std::string name_of(const Pod &pod)
-{
-	return pod.name_space + "/" + pod.name;
-}
 
 /* Whatever keeps the pod off the node of its rank. */
 bool is_placeless(const RankFacts &r)
@@ -239,7 +234,7 @@ bool World::take_back(const PodUid &key, const Bind &bind, const PodUid &uid, No
 		again.has_room = true;
 		filter_.check(state_, uid, entry, node->second, again);
 		if (!again.forbidden.empty() || !again.has_room) {
-			look_later(key, now.mono_us + k_again_us);
+			look_later(key, now.mono_us + k_room_again_us);
 			return true;
 		}
 	}

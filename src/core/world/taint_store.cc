@@ -15,7 +15,7 @@ namespace
 
 /* How long a taint may count as tolerated after the last pod that tolerated it, so that short-lived
  * pods do not make their node drain and undrain each time. */
-constexpr std::int64_t k_review_us = 600'000'000, k_soon_us = 1'000'000;
+constexpr std::int64_t k_taint_review_us = 600'000'000, k_soon_us = 1'000'000;
 
 } // namespace
 
@@ -45,7 +45,7 @@ std::vector<Taint> TaintStore::review(
 {
 	if (now.mono_us < review_us_)
 		return {};
-	review_us_ = now.mono_us + k_review_us;
+	review_us_ = now.mono_us + k_taint_review_us;
 	std::set<Taint> there;
 	for (const auto &[name, node] : nodes)
 		there.insert(node.taints.begin(), node.taints.end());

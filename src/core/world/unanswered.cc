@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/world/unanswered.h"
 
+#include "src/base/time_units.h"
 #include "src/core/reconcile/report.h"
 
 #include <algorithm>
@@ -12,19 +13,18 @@ namespace
 {
 
 constexpr std::int64_t k_first_us = 250'000, k_next_us = 10'000'000;
-constexpr std::int64_t k_second_us = 1'000'000;
 constexpr std::int64_t k_longest_us = 600'000'000;
 /* While slurmctld answers no request, this pod is most likely not the cause. */
 constexpr std::int64_t k_longest_unheard_us = 60'000'000;
 /* A new try is also the way to find out that slurmctld answers again. */
-constexpr std::int64_t k_quiet_us = 10'000'000;
-constexpr unsigned k_doublings_most = 10;
+constexpr std::int64_t k_longest_quiet_us = 10'000'000;
+constexpr unsigned k_waits_doubled_most = 10;
 
 std::int64_t delay_us(unsigned unanswered, bool are_others_answered)
 {
 	if (unanswered <= 1)
 		return k_first_us;
-	return std::min(k_next_us << std::min(unanswered - 2, k_doublings_most),
+	return std::min(k_next_us << std::min(unanswered - 2, k_waits_doubled_most),
 		are_others_answered ? k_longest_us : k_longest_unheard_us);
 }
 
@@ -85,7 +85,7 @@ std::optional<std::int64_t> Unanswered::wait_until(const PodUid &pod, const std:
 	const bool is_taken =
 		tried != trying_.end() && tried->second != pod && is_sending(tried->second);
 	const bool is_quiet = answered_us_ <= given_up_us_ &&
-		now.mono_us < given_up_us_ + k_quiet_us && found->second.count > 1;
+		now.mono_us < given_up_us_ + k_longest_quiet_us && found->second.count > 1;
 	if (now.mono_us >= found->second.next_us && !is_taken && !is_quiet)
 		return std::nullopt;
 	return std::max(found->second.next_us, now.mono_us + k_second_us);

@@ -5,6 +5,7 @@
  * or a site's script, it must not lead to a new job every few seconds. So each such loss doubles
  * the pause before the next job.
  */
+#include "src/base/time_units.h"
 #include "src/core/reconcile/report.h"
 #include "src/core/world/parts.h"
 #include "src/core/world/world.h"
@@ -21,17 +22,16 @@ namespace
  * have been old. */
 constexpr unsigned k_free_losses = 2;
 constexpr std::int64_t k_first_pause_us = 5'000'000;
-constexpr std::int64_t k_longest_pause_us = 1'800'000'000;
+constexpr std::int64_t k_longest_vanish_us = 1'800'000'000;
 constexpr unsigned k_doublings = 9;
 constexpr std::int64_t k_forgiven_us = 7'200'000'000; /* without another loss */
-constexpr std::int64_t k_second_us = 1'000'000;
 
 std::int64_t pause_after(unsigned losses)
 {
 	if (losses <= k_free_losses)
 		return 0;
 	return std::min(k_first_pause_us << std::min(losses - k_free_losses - 1, k_doublings),
-		k_longest_pause_us);
+		k_longest_vanish_us);
 }
 
 } // namespace
