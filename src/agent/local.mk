@@ -1,15 +1,28 @@
 # without libcurl and libslurm: the simulator has it as well
 noinst_LTLIBRARIES += libexecutor.la
-libexecutor_la_SOURCES = \
+libexecutor_la_SOURCES =
+executor_files = \
 	%D%/executor.cc \
 	%D%/executor.h \
 	%D%/executor_pods.cc \
 	%D%/kube/binding.cc \
 	%D%/kube/binding.h \
 	%D%/sides.h
+EXTRA_DIST += $(executor_files)
+executor_units = \
+	%D%/unity/all.cc
+CLEANFILES += $(executor_units)
+$(executor_units): src/agent/local.mk src/unity
+	$(AM_V_GEN)$(srcdir)/src/unity $@ $(executor_files)
+if UNITY
+nodist_libexecutor_la_SOURCES = $(executor_units)
+else
+nodist_libexecutor_la_SOURCES = $(executor_files)
+endif
 
 noinst_LTLIBRARIES += libagent.la
-libagent_la_SOURCES = \
+libagent_la_SOURCES =
+agent_files = \
 	%D%/app.cc \
 	%D%/app.h \
 	%D%/checks.cc \
@@ -93,6 +106,32 @@ include %D%/link/local.mk
 include %D%/ctl/local.mk
 include %D%/http/local.mk
 include %D%/watch/local.mk
+agent_makefiles = \
+	src/agent/local.mk \
+	src/agent/kube/local.mk \
+	src/agent/link/local.mk \
+	src/agent/ctl/local.mk \
+	src/agent/http/local.mk \
+	src/agent/watch/local.mk
+EXTRA_DIST += $(agent_files)
+agent_units = \
+	%D%/unity/agent_1_of_3.cc \
+	%D%/unity/agent_2_of_3.cc \
+	%D%/unity/agent_3_of_3.cc \
+	%D%/unity/ctl.cc \
+	%D%/unity/http.cc \
+	%D%/unity/kube_1_of_2.cc \
+	%D%/unity/kube_2_of_2.cc \
+	%D%/unity/link.cc \
+	%D%/unity/watch.cc
+CLEANFILES += $(agent_units)
+$(agent_units): $(agent_makefiles) src/unity
+	$(AM_V_GEN)$(srcdir)/src/unity $@ $(agent_files)
+if UNITY
+nodist_libagent_la_SOURCES = $(agent_units)
+else
+nodist_libagent_la_SOURCES = $(agent_files)
+endif
 
 sbin_PROGRAMS += slurmkubed
 slurmkubed_SOURCES = %D%/main.cc

@@ -1,5 +1,6 @@
 noinst_LTLIBRARIES += libbase.la
 libbase_la_SOURCES = \
+	%D%/digits.h \
 	%D%/guard.h \
 	%D%/log.cc \
 	%D%/log.h \
@@ -9,4 +10,5 @@ libbase_la_SOURCES = \
 	%D%/result.h \
 	%D%/slurm_versions.h \
 	%D%/text.cc \
-	%D%/text.h
+	%D%/text.h \
+	%D%/time_units.h

@@ -1,5 +1,5 @@
 noinst_LTLIBRARIES += libcodec.la
-libcodec_la_SOURCES = \
+codec_files = \
 	%D%/amounts.cc \
 	%D%/amounts.h \
 	%D%/base64.cc \
@@ -55,4 +55,18 @@ libcodec_la_SOURCES = \
 	%D%/view.h \
 	%D%/wire.cc \
 	%D%/wire.h
+
+EXTRA_DIST += $(codec_files)
+codec_units = \
+	%D%/unity/codec_1_of_2.cc \
+	%D%/unity/codec_2_of_2.cc
+CLEANFILES += $(codec_units)
+$(codec_units): src/codec/local.mk src/unity
+	$(AM_V_GEN)$(srcdir)/src/unity $@ $(codec_files)
+if UNITY
+nodist_libcodec_la_SOURCES = $(codec_units)
+else
+nodist_libcodec_la_SOURCES = $(codec_files)
+endif
+libcodec_la_SOURCES =
 libcodec_la_LIBADD = $(JSON_C_LIBS)

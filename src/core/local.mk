@@ -1,5 +1,5 @@
 noinst_LTLIBRARIES += libcore.la
-libcore_la_SOURCES = \
+core_files = \
 	%D%/cel/access.cc \
 	%D%/cel/access.h \
 	%D%/cel/apply.cc \
@@ -20,6 +20,7 @@ libcore_la_SOURCES = \
 	%D%/cel/lexer.h \
 	%D%/cel/number_literal.cc \
 	%D%/cel/number_literal.h \
+	%D%/cel/order.h \
 	%D%/cel/parser.cc \
 	%D%/cel/parser.h \
 	%D%/cel/quantity.cc \
@@ -309,3 +310,30 @@ libcore_la_SOURCES = \
 	%D%/world/vanish.cc \
 	%D%/world/work_queue.h \
 	%D%/world/world.h
+
+EXTRA_DIST += $(core_files)
+core_units = \
+	%D%/unity/cel.cc \
+	%D%/unity/device.cc \
+	%D%/unity/gang.cc \
+	%D%/unity/inspect.cc \
+	%D%/unity/lease.cc \
+	%D%/unity/model.cc \
+	%D%/unity/options.cc \
+	%D%/unity/placement.cc \
+	%D%/unity/policy.cc \
+	%D%/unity/reconcile.cc \
+	%D%/unity/translate.cc \
+	%D%/unity/world_1_of_4.cc \
+	%D%/unity/world_2_of_4.cc \
+	%D%/unity/world_3_of_4.cc \
+	%D%/unity/world_4_of_4.cc
+CLEANFILES += $(core_units)
+$(core_units): src/core/local.mk src/unity
+	$(AM_V_GEN)$(srcdir)/src/unity $@ $(core_files)
+if UNITY
+nodist_libcore_la_SOURCES = $(core_units)
+else
+nodist_libcore_la_SOURCES = $(core_files)
+endif
+libcore_la_SOURCES =

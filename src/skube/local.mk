@@ -1,6 +1,7 @@
 bin_PROGRAMS += skube
 noinst_LTLIBRARIES += libskube.la
-libskube_la_SOURCES = \
+libskube_la_SOURCES =
+skube_files = \
 	%D%/config_value.cc \
 	%D%/config_value.h \
 	%D%/event_lines.cc \
@@ -22,6 +23,7 @@ libskube_la_SOURCES = \
 	%D%/options.h \
 	%D%/node_file.cc \
 	%D%/node_file.h \
+	%D%/printed.h \
 	%D%/request.cc \
 	%D%/request.h \
 	%D%/job_hold.cc \
@@ -71,6 +73,18 @@ libskube_la_SOURCES = \
 	%D%/watch_events.h \
 	%D%/yaml.cc \
 	%D%/yaml.h
+EXTRA_DIST += $(skube_files)
+skube_units = \
+	%D%/unity/skube_1_of_2.cc \
+	%D%/unity/skube_2_of_2.cc
+CLEANFILES += $(skube_units)
+$(skube_units): src/skube/local.mk src/unity
+	$(AM_V_GEN)$(srcdir)/src/unity $@ $(skube_files)
+if UNITY
+nodist_libskube_la_SOURCES = $(skube_units)
+else
+nodist_libskube_la_SOURCES = $(skube_files)
+endif
 libskube_la_CPPFLAGS = $(AM_CPPFLAGS) $(YAML_CFLAGS)
 libskube_la_LIBADD = libmanifests.la libcodec.la libcore.la libbase.la $(YAML_LIBS)
 skube_SOURCES = %D%/main.cc

@@ -9,7 +9,7 @@ The lint reads documents, manual pages, C, C++, Python and scripts: the files th
 without git all files of the tree. A path from the top (src/core/world/state.h) must exist wherever
 it occurs. In documents and comments, a path from a folder of src (core/world/state) and a file name
 with or without its folder (world/state.h, state.h) must exist, too. "*" and words in capitals
-(test_NAME.py) match anything; programs and included
+(test_NAME.py) match anything; programs and source
 files that a build creates count as existing.
 """
 import io
@@ -174,13 +174,17 @@ class Tree:
         return {str(folder) for name in self.files for folder in PurePosixPath(name).parents}
 
     def _built(self):
-        """The programs and included files that the makefile fragments make."""
+        """The programs and source files that the makefile fragments make."""
         for name in self.files:
             lines = self.text(name).split("\n") if name.endswith(".mk") else []
+            folder = PurePosixPath(name).parent
+            is_of_tests = any(line.startswith("core_test_programs") for line in lines)
             for line in lines:
                 yield from line.split()[2:] if "_PROGRAMS +=" in line else []
-                made = re.match(r"%D%/(\S+\.inc):", line)
-                yield from [str(PurePosixPath(name).with_name(made.group(1)))] if made else []
+                made = re.match(r"%D%/(\S+\.inc):|\s+%D%/((?:unity|groups)/\S+)", line)
+                yield from [str(folder / (made.group(1) or made.group(2)))] if made else []
+                test = re.match(r"\s+%D%/(test_\w+)\.cc", line)
+                yield from [str(folder / test.group(1))] if test and is_of_tests else []
 
     def has_section(self, page, number):
         pages = (n for n in self.files if n == page or n.endswith("/" + page))

@@ -1,7 +1,7 @@
 # the core against a seeded model of both worlds; doc/design/simulation.md
 
 check_PROGRAMS += testsuite/sim/sim
-testsuite_sim_sim_SOURCES = \
+sim_files = \
 	%D%/agent.cc \
 	%D%/agent.h \
 	%D%/agent_acts.cc \
@@ -40,4 +40,19 @@ testsuite_sim_sim_SOURCES = \
 	%D%/stage.cc \
 	%D%/stage.h \
 	%D%/stream.h
+EXTRA_DIST += $(sim_files)
+sim_units = \
+	%D%/unity/sim_1_of_4.cc \
+	%D%/unity/sim_2_of_4.cc \
+	%D%/unity/sim_3_of_4.cc \
+	%D%/unity/sim_4_of_4.cc
+CLEANFILES += $(sim_units)
+$(sim_units): testsuite/sim/local.mk src/unity
+	$(AM_V_GEN)$(srcdir)/src/unity $@ $(sim_files)
+if UNITY
+nodist_testsuite_sim_sim_SOURCES = $(sim_units)
+else
+nodist_testsuite_sim_sim_SOURCES = $(sim_files)
+endif
+testsuite_sim_sim_SOURCES =
 testsuite_sim_sim_LDADD = libexecutor.la libcore.la libbase.la

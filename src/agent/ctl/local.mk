@@ -1,5 +1,5 @@
 # added to libagent by src/agent/local.mk
-libagent_la_SOURCES += \
+agent_files += \
 	%D%/peer.cc \
 	%D%/peer.h \
 	%D%/rates.cc \

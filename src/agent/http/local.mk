@@ -1,5 +1,5 @@
 # added to libagent by src/agent/local.mk
-libagent_la_SOURCES += \
+agent_files += \
 	%D%/address.cc \
 	%D%/address.h \
 	%D%/key_pair.cc \

@@ -1,3 +1,3 @@
-libagent_la_SOURCES += \
+agent_files += \
 	%D%/server.cc \
 	%D%/server.h
