@@ -178,7 +178,7 @@ class Tree:
         for name in self.files:
             lines = self.text(name).split("\n") if name.endswith(".mk") else []
             folder = PurePosixPath(name).parent
-            is_of_tests = any(line.startswith("core_test_programs") for line in lines)
+            is_of_tests = any("_test_programs = " in line for line in lines)
             for line in lines:
                 yield from line.split()[2:] if "_PROGRAMS +=" in line else []
                 made = re.match(r"%D%/(\S+\.inc):|\s+%D%/((?:unity|groups)/\S+)", line)

@@ -1,53 +1,33 @@
 # unit tests of src/codec
-check_PROGRAMS += testsuite/unit/test_metrics_text
-TESTS += testsuite/unit/test_metrics_text
-testsuite_unit_test_metrics_text_SOURCES = %D%/test_metrics_text.cc
-testsuite_unit_test_metrics_text_LDADD = libcheck.la libcodec.la libcore.la libbase.la
-check_PROGRAMS += testsuite/unit/test_json
-TESTS += testsuite/unit/test_json
-testsuite_unit_test_json_SOURCES = %D%/test_json.cc
-testsuite_unit_test_json_LDADD = libcheck.la libcodec.la libcore.la libbase.la
-check_PROGRAMS += testsuite/unit/test_marker
-TESTS += testsuite/unit/test_marker
-testsuite_unit_test_marker_SOURCES = %D%/test_marker.cc
-testsuite_unit_test_marker_LDADD = libcheck.la libcodec.la libcore.la libbase.la
-check_PROGRAMS += testsuite/unit/test_link_codec
-TESTS += testsuite/unit/test_link_codec
-testsuite_unit_test_link_codec_SOURCES = %D%/test_link_codec.cc
-testsuite_unit_test_link_codec_LDADD = libcheck.la libcodec.la libcore.la libbase.la
-check_PROGRAMS += testsuite/unit/test_frames
-TESTS += testsuite/unit/test_frames
-testsuite_unit_test_frames_SOURCES = %D%/test_frames.cc
-testsuite_unit_test_frames_LDADD = libcheck.la libcodec.la libcore.la libbase.la
-check_PROGRAMS += testsuite/unit/test_time
-TESTS += testsuite/unit/test_time
-testsuite_unit_test_time_SOURCES = %D%/test_time.cc
-testsuite_unit_test_time_LDADD = libcheck.la libcodec.la libcore.la libbase.la
-check_PROGRAMS += testsuite/unit/test_kube_writes
-TESTS += testsuite/unit/test_kube_writes
-testsuite_unit_test_kube_writes_SOURCES = %D%/test_kube_writes.cc
-testsuite_unit_test_kube_writes_LDADD = libcheck.la libcodec.la libcore.la libbase.la
-check_PROGRAMS += testsuite/unit/test_pod
-TESTS += testsuite/unit/test_pod
-testsuite_unit_test_pod_SOURCES = %D%/test_pod.cc
-testsuite_unit_test_pod_LDADD = libcheck.la libcodec.la libcore.la libbase.la
-check_PROGRAMS += testsuite/unit/test_owner
-TESTS += testsuite/unit/test_owner
-testsuite_unit_test_owner_SOURCES = %D%/test_owner.cc
-testsuite_unit_test_owner_LDADD = libcheck.la libcodec.la libcore.la libbase.la
-check_PROGRAMS += testsuite/unit/test_claim
-TESTS += testsuite/unit/test_claim
-testsuite_unit_test_claim_SOURCES = %D%/test_claim.cc
-testsuite_unit_test_claim_LDADD = libcheck.la libcodec.la libcore.la libbase.la
-check_PROGRAMS += testsuite/unit/test_wire
-TESTS += testsuite/unit/test_wire
-testsuite_unit_test_wire_SOURCES = %D%/test_wire.cc
-testsuite_unit_test_wire_LDADD = libcheck.la libcodec.la libcore.la libbase.la
-check_PROGRAMS += testsuite/unit/test_resource_slice
-TESTS += testsuite/unit/test_resource_slice
-testsuite_unit_test_resource_slice_SOURCES = %D%/test_resource_slice.cc
-testsuite_unit_test_resource_slice_LDADD = libcheck.la libcodec.la libcore.la libbase.la
-check_PROGRAMS += testsuite/unit/test_resource_claim
-TESTS += testsuite/unit/test_resource_claim
-testsuite_unit_test_resource_claim_SOURCES = %D%/test_resource_claim.cc
-testsuite_unit_test_resource_claim_LDADD = libcheck.la libcodec.la libcore.la libbase.la
+codec_test_files = \
+	%D%/test_claim.cc \
+	%D%/test_frames.cc \
+	%D%/test_json.cc \
+	%D%/test_kube_writes.cc \
+	%D%/test_link_codec.cc \
+	%D%/test_marker.cc \
+	%D%/test_metrics_text.cc \
+	%D%/test_owner.cc \
+	%D%/test_pod.cc \
+	%D%/test_resource_claim.cc \
+	%D%/test_resource_slice.cc \
+	%D%/test_time.cc \
+	%D%/test_wire.cc
+codec_test_programs = $(codec_test_files:.cc=)
+TESTS += $(codec_test_programs)
+check_SCRIPTS += $(codec_test_programs)
+check_PROGRAMS += testsuite/unit/codec_tests
+codec_test_groups = \
+	%D%/groups/codec_1_of_2.cc \
+	%D%/groups/codec_2_of_2.cc
+nodist_testsuite_unit_codec_tests_SOURCES = $(codec_test_groups)
+testsuite_unit_codec_tests_SOURCES = \
+	%D%/grouped.cc \
+	%D%/grouped.h
+testsuite_unit_codec_tests_LDADD = libcheck.la libcodec.la libcore.la libbase.la
+EXTRA_DIST += $(codec_test_files)
+CLEANFILES += $(codec_test_groups) $(codec_test_programs)
+$(codec_test_groups): testsuite/unit/codec.mk testsuite/unit/group
+	$(AM_V_GEN)$(srcdir)/testsuite/unit/group $@ $(srcdir) $(codec_test_files)
+$(codec_test_programs): testsuite/unit/codec_tests
+	$(AM_V_GEN)ln -sf codec_tests $@

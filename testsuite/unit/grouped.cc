@@ -33,8 +33,8 @@ int main(int argc, char **argv)
 	const auto it = programs().find(path.substr(path.rfind('/') + 1));
 	if (it != programs().end())
 		return it->second();
-	(void)fprintf(stderr, "%s: link this program to the name of one of its tests:\n",
-		path.c_str());
+	(void)fprintf(
+		stderr, "%s: link this program to the name of one of its tests:\n", path.c_str());
 	for (const auto &[name, unused] : programs())
 		(void)fprintf(stderr, "%s\n", name.c_str());
 	return 2;

@@ -10,12 +10,10 @@ libcheck_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUNIT_CFLAGS)
 libcheck_la_LIBADD = $(CUNIT_LIBS)
 # testsuite/check compiles the tests faster than what they test
 %D%/%.o %D%/%.lo: CXXFLAGS += $(TEST_CXXFLAGS)
-include %D%/base.mk
+include %D%/skube.mk
 if CORE_TESTS
 include %D%/core.mk
 endif
 include %D%/codec.mk
-include %D%/kube.mk
-include %D%/slurm.mk
 include %D%/plugin.mk
 include %D%/agent.mk

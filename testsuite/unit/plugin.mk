@@ -1,34 +1,27 @@
 # unit tests of plugin
-plugin_test_libs = libcheck.la libkubeplugin.la libcodec.la libcore.la libbase.la
-check_PROGRAMS += testsuite/unit/test_plugin_guard
-TESTS += testsuite/unit/test_plugin_guard
-testsuite_unit_test_plugin_guard_SOURCES = %D%/test_plugin_guard.cc
-testsuite_unit_test_plugin_guard_LDADD = $(plugin_test_libs)
-check_PROGRAMS += testsuite/unit/test_plugin_submission_registry
-TESTS += testsuite/unit/test_plugin_submission_registry
-testsuite_unit_test_plugin_submission_registry_SOURCES = %D%/test_plugin_submission_registry.cc
-testsuite_unit_test_plugin_submission_registry_LDADD = $(plugin_test_libs)
-check_PROGRAMS += testsuite/unit/test_plugin_conf
-TESTS += testsuite/unit/test_plugin_conf
-testsuite_unit_test_plugin_conf_SOURCES = %D%/test_plugin_conf.cc
-testsuite_unit_test_plugin_conf_LDADD = $(plugin_test_libs)
-check_PROGRAMS += testsuite/unit/test_plugin_budget
-TESTS += testsuite/unit/test_plugin_budget
-testsuite_unit_test_plugin_budget_SOURCES = %D%/test_plugin_budget.cc
-testsuite_unit_test_plugin_budget_LDADD = $(plugin_test_libs)
-check_PROGRAMS += testsuite/unit/test_plugin_feed
-TESTS += testsuite/unit/test_plugin_feed
-testsuite_unit_test_plugin_feed_SOURCES = %D%/test_plugin_feed.cc
-testsuite_unit_test_plugin_feed_LDADD = $(plugin_test_libs)
-check_PROGRAMS += testsuite/unit/test_plugin_node_state_file
-TESTS += testsuite/unit/test_plugin_node_state_file
-testsuite_unit_test_plugin_node_state_file_SOURCES = %D%/test_plugin_node_state_file.cc
-testsuite_unit_test_plugin_node_state_file_LDADD = $(plugin_test_libs)
-check_PROGRAMS += testsuite/unit/test_plugin_job_walk
-TESTS += testsuite/unit/test_plugin_job_walk
-testsuite_unit_test_plugin_job_walk_SOURCES = %D%/test_plugin_job_walk.cc
-testsuite_unit_test_plugin_job_walk_LDADD = $(plugin_test_libs)
-check_PROGRAMS += testsuite/unit/test_plugin_foreign_partitions
-TESTS += testsuite/unit/test_plugin_foreign_partitions
-testsuite_unit_test_plugin_foreign_partitions_SOURCES = %D%/test_plugin_foreign_partitions.cc
-testsuite_unit_test_plugin_foreign_partitions_LDADD = $(plugin_test_libs)
+plugin_test_files = \
+	%D%/test_plugin_budget.cc \
+	%D%/test_plugin_conf.cc \
+	%D%/test_plugin_feed.cc \
+	%D%/test_plugin_foreign_partitions.cc \
+	%D%/test_plugin_guard.cc \
+	%D%/test_plugin_job_walk.cc \
+	%D%/test_plugin_node_state_file.cc \
+	%D%/test_plugin_submission_registry.cc
+plugin_test_programs = $(plugin_test_files:.cc=)
+TESTS += $(plugin_test_programs)
+check_SCRIPTS += $(plugin_test_programs)
+check_PROGRAMS += testsuite/unit/plugin_tests
+plugin_test_groups = \
+	%D%/groups/plugin_1_of_1.cc
+nodist_testsuite_unit_plugin_tests_SOURCES = $(plugin_test_groups)
+testsuite_unit_plugin_tests_SOURCES = \
+	%D%/grouped.cc \
+	%D%/grouped.h
+testsuite_unit_plugin_tests_LDADD = libcheck.la libkubeplugin.la libcodec.la libcore.la libbase.la
+EXTRA_DIST += $(plugin_test_files)
+CLEANFILES += $(plugin_test_groups) $(plugin_test_programs)
+$(plugin_test_groups): testsuite/unit/plugin.mk testsuite/unit/group
+	$(AM_V_GEN)$(srcdir)/testsuite/unit/group $@ $(srcdir) $(plugin_test_files)
+$(plugin_test_programs): testsuite/unit/plugin_tests
+	$(AM_V_GEN)ln -sf plugin_tests $@

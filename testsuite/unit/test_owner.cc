@@ -345,6 +345,9 @@ void options_and_owners_are_taken()
 	CHECK_EQUAL(owner->controller->uid, "2");
 }
 
+#undef POD
+#undef JOB
+
 } // namespace
 
 int main()

@@ -1,0 +1,28 @@
+# unit tests of skube, and of base
+skube_test_files = \
+	%D%/test_event_text.cc \
+	%D%/test_lists.cc \
+	%D%/test_programs.cc \
+	%D%/test_selftest.cc \
+	%D%/test_skube_nodes.cc \
+	%D%/test_skube_targets.cc \
+	%D%/test_socket_path.cc \
+	%D%/test_text.cc \
+	%D%/test_top.cc
+skube_test_programs = $(skube_test_files:.cc=)
+TESTS += $(skube_test_programs)
+check_SCRIPTS += $(skube_test_programs)
+check_PROGRAMS += testsuite/unit/skube_tests
+skube_test_groups = \
+	%D%/groups/skube_1_of_1.cc
+nodist_testsuite_unit_skube_tests_SOURCES = $(skube_test_groups)
+testsuite_unit_skube_tests_SOURCES = \
+	%D%/grouped.cc \
+	%D%/grouped.h
+testsuite_unit_skube_tests_LDADD = libcheck.la libskube.la libcodec.la libcore.la libbase.la
+EXTRA_DIST += $(skube_test_files)
+CLEANFILES += $(skube_test_groups) $(skube_test_programs)
+$(skube_test_groups): testsuite/unit/skube.mk testsuite/unit/group
+	$(AM_V_GEN)$(srcdir)/testsuite/unit/group $@ $(srcdir) $(skube_test_files)
+$(skube_test_programs): testsuite/unit/skube_tests
+	$(AM_V_GEN)ln -sf skube_tests $@
