@@ -38,6 +38,7 @@ codec_files = \
 	%D%/owner.h \
 	%D%/pod.cc \
 	%D%/pod.h \
+	%D%/pod_devices.cc \
 	%D%/pod_placement.cc \
 	%D%/pod_requests.cc \
 	%D%/pod_schema.cc \

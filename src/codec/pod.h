@@ -40,6 +40,12 @@ void note_unsupported(View<schema::k_spec> spec, std::set<std::string> &fields);
 std::vector<core::PodResourceClaim> resource_claims_of_pod(View<schema::k_spec> spec,
 	View<schema::k_status> status, std::set<std::string> &unsupported);
 
+/* Which containers request resources that devices may back. Those without are left out. */
+std::vector<core::ContainerDevices> container_devices_of(View<schema::k_spec> spec);
+
+/* status.extendedResourceClaimStatus */
+std::optional<core::ExtendedClaimStatus> extended_claim_of_pod(View<schema::k_status> status);
+
 /* The reference with controller=true in metadata.ownerReferences. */
 std::optional<core::OwnerRef> controller_of(Views<schema::k_owner> owners);
 

@@ -178,6 +178,12 @@ inline constexpr ProtoSchema k_resource_claim{k_resource_claim_members};
 inline constexpr Member k_resource_claim_status_members[] = {
 	{1, As::text, "name"}, {2, As::text, "resourceClaimName"}};
 inline constexpr ProtoSchema k_resource_claim_status{k_resource_claim_status_members};
+inline constexpr Member k_device_mapping_members[] = {{1, As::text, "containerName"},
+	{2, As::text, "resourceName"}, {3, As::text, "requestName"}};
+inline constexpr ProtoSchema k_device_mapping{k_device_mapping_members};
+inline constexpr Member k_extended_claim_status_members[] = {
+	{1, As::objects, "requestMappings", &k_device_mapping}, {2, As::text, "resourceClaimName"}};
+inline constexpr ProtoSchema k_extended_claim_status{k_extended_claim_status_members};
 inline constexpr Member k_scheduling_group_members[] = {{1, As::text, "podGroupName"}};
 inline constexpr ProtoSchema k_scheduling_group{k_scheduling_group_members};
 
@@ -215,6 +221,7 @@ inline constexpr Member k_status_members[] = {
 	{8, As::objects, "containerStatuses", &k_container_status},
 	{10, As::objects, "initContainerStatuses", &k_container_status},
 	{15, As::objects, "resourceClaimStatuses", &k_resource_claim_status},
+	{18, As::object, "extendedResourceClaimStatus", &k_extended_claim_status},
 };
 inline constexpr ProtoSchema k_status{k_status_members};
 

@@ -2,6 +2,7 @@
 #include "src/codec/resource_claim.h"
 
 #include "src/codec/pod.h"
+#include "src/core/device/extended_resource.h"
 
 #include <algorithm>
 #include <cstring>
@@ -288,6 +289,8 @@ Result<ResourceClaim> resource_claim_from_json(json_object *object)
 	claim.deleting = get(metadata, "deletionTimestamp") != nullptr;
 	if (const auto owner = controller_of(get(metadata, "ownerReferences")))
 		claim.owner_uid = owner->uid;
+	claim.is_extended = get_string(get(metadata, "annotations"),
+				    core::k_extended_claim_annotation) == "true";
 	json_object *finalizers = get(metadata, "finalizers");
 	claim.finalizers = texts(finalizers, k_finalizers_most);
 	take_devices(get(object, "spec", "devices"), claim);

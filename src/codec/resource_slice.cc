@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/codec/resource_slice.h"
 
+#include "src/codec/time.h"
+
 #include <algorithm>
 #include <string_view>
 #include <utility>
@@ -250,6 +252,9 @@ Result<core::DeviceClass> device_class_from_json(json_object *object)
 	out.selectors = std::move(*selectors);
 	out.configs = std::move(*configs);
 	out.extended_resource = get_string(spec, "extendedResourceName");
+	/* of two classes with the same resource the newer one counts */
+	if (const auto created = parse_time(get_string(metadata, "creationTimestamp")))
+		out.created = *created;
 	return out;
 }
 

@@ -53,6 +53,8 @@ core_files = \
 	%D%/device/deal.h \
 	%D%/device/demand.cc \
 	%D%/device/demand.h \
+	%D%/device/extended_resource.cc \
+	%D%/device/extended_resource.h \
 	%D%/device/fit.cc \
 	%D%/device/fit.h \
 	%D%/device/given.cc \

@@ -76,8 +76,11 @@ struct Allocation {
 
 struct ResourceClaim {
 	ResourceClaimId id;
-	std::string uid, resource_version;
+	std::string uid; /* empty: it has to be created */
+	std::string resource_version;
 	std::string owner_uid; /* of the controller: the pod, for a claim made of a template */
+	/* Made by a scheduler for a pod's extended resources. */
+	bool is_extended = false;
 	bool deleting = false;
 	std::vector<std::string> finalizers;
 	std::vector<DeviceRequest> requests;

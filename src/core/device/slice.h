@@ -57,6 +57,7 @@ struct DeviceClass {
 	std::vector<std::string> selectors; /* CEL; a device must match all */
 	std::vector<std::string> configs;   /* {"opaque": {...}}, to be copied into allocations */
 	std::string extended_resource;      /* spec.extendedResourceName; empty: none */
+	std::int64_t created = 0;           /* seconds since the epoch */
 };
 
 } // namespace slurmkube::core

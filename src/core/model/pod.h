@@ -72,7 +72,46 @@ struct PodResourceClaim {
 	/* Kubernetes says that the pod needs no claim of that name. */
 	bool is_needless = false;
 	std::string made_of = {}; /* the ResourceClaimTemplate; empty: none */
+	/* Not in the spec: the agent makes the claim, for Pod::backed. */
+	bool is_extended = false;
 	bool operator==(const PodResourceClaim &) const = default;
+};
+
+/* What a container requests of resources that devices may back (may_be_devices()). */
+struct ContainerDevices {
+	struct Amount {
+		std::uint32_t place =
+			0; /* of the resource, among all that the container requests */
+		std::int64_t count = 0;
+		bool operator==(const Amount &) const = default;
+	};
+	std::string container;
+	std::uint32_t number = 0; /* in the spec, init containers first */
+	/* An init container that ends before the next one starts: others use its devices, too. */
+	bool is_short_lived = false;
+	std::map<std::string, Amount> amounts; /* by resource */
+	bool operator==(const ContainerDevices &) const = default;
+};
+
+/* One of status.extendedResourceClaimStatus.requestMappings. */
+struct DeviceMapping {
+	std::string container, resource;
+	std::string request; /* of the claim */
+	bool operator==(const DeviceMapping &) const = default;
+};
+
+/* status.extendedResourceClaimStatus */
+struct ExtendedClaimStatus {
+	std::string claim;
+	std::vector<DeviceMapping> mappings;
+	bool operator==(const ExtendedClaimStatus &) const = default;
+};
+
+/* A resource of the pod's containers for which it gets devices. */
+struct BackedResource {
+	std::string device_class; /* empty: it is not known any more */
+	std::int64_t amount = 0;  /* which Pod::requests would have otherwise */
+	bool operator==(const BackedResource &) const = default;
 };
 
 struct Pod {
@@ -101,6 +140,11 @@ struct Pod {
 	Resources requests;
 	SchedulingConstraints constraints;
 	std::vector<PodResourceClaim> resource_claims;
+	/* Containers without such requests are left out. */
+	std::vector<ContainerDevices> container_devices;
+	std::optional<ExtendedClaimStatus> extended_claim;
+	/* By name: not observed, see note_backed() of device/extended_resource.h. */
+	std::map<std::string, BackedResource> backed;
 	/* only options, under our prefix or an alias, and allocation.slurm-kube.io/ */
 	std::map<std::string, std::string> annotations;
 	std::size_t annotation_bytes = 0; /* keys and values of all annotations */

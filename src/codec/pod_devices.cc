@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pod_devices.cc - reads which containers of a pod request resources that devices may back, and
+ * which claim the pod's status names for them.
+ */
+#include "src/codec/amounts.h"
+#include "src/codec/pod.h"
+#include "src/core/device/extended_resource.h"
+
+#include <algorithm>
+
+namespace slurmkube::codec
+{
+
+namespace
+{
+
+/* The API has no limit; a claim has at most 32 requests. */
+constexpr std::size_t k_mappings_most = 4096;
+
+using Containers = Views<schema::k_container>;
+
+/* So that most pods cost no more than a look at the names. */
+bool has_devices(json_object *requests)
+{
+	if (!json_object_is_type(requests, json_type_object))
+		return false;
+	json_object_object_foreach(requests, name, value)
+	{
+		(void)value;
+		if (core::may_be_devices(name))
+			return true;
+	}
+	return false;
+}
+
+/* Errors in requests are those of effective_requests(). */
+void take_containers(Containers containers, bool is_init, std::uint32_t &number,
+	std::vector<core::ContainerDevices> &out)
+{
+	for (const auto container : containers) {
+		core::ContainerDevices one;
+		one.number = number++;
+		json_object *list = container.object<"resources">().values<"requests">();
+		if (!has_devices(list))
+			continue;
+		one.container = container.text<"name">();
+		one.is_short_lived = is_init && container.text<"restartPolicy">() != "Always";
+		const auto requests = amounts_from_json(list, core::Rounding::up);
+		std::uint32_t place = 0;
+		for (const auto &[resource, amount] : requests ? *requests : Amounts()) {
+			if (amount > 0 && core::may_be_devices(resource))
+				one.amounts[resource] = {place, amount};
+			place++;
+		}
+		if (!one.amounts.empty())
+			out.push_back(std::move(one));
+	}
+}
+
+} // namespace
+
+std::vector<core::ContainerDevices> container_devices_of(View<schema::k_spec> spec)
+{
+	std::vector<core::ContainerDevices> out;
+	std::uint32_t number = 0;
+	take_containers(spec.objects<"initContainers">(), true, number, out);
+	take_containers(spec.objects<"containers">(), false, number, out);
+	return out;
+}
+
+std::optional<core::ExtendedClaimStatus> extended_claim_of_pod(View<schema::k_status> status)
+{
+	const auto object = status.object<"extendedResourceClaimStatus">();
+	core::ExtendedClaimStatus out;
+	out.claim = object.text<"resourceClaimName">();
+	if (out.claim.empty())
+		return std::nullopt;
+	const auto mappings = object.objects<"requestMappings">();
+	for (std::size_t i = 0; i < std::min(mappings.size(), k_mappings_most); i++)
+		out.mappings.push_back({mappings[i].text<"containerName">(),
+			mappings[i].text<"resourceName">(), mappings[i].text<"requestName">()});
+	return out;
+}
+
+} // namespace slurmkube::codec
