@@ -16,6 +16,8 @@ codec_files = \
 	%D%/json.h \
 	%D%/kube_writes.cc \
 	%D%/kube_writes.h \
+	%D%/extended_claim.cc \
+	%D%/extended_claim.h \
 	%D%/lease.cc \
 	%D%/lease.h \
 	%D%/link.h \

@@ -238,6 +238,8 @@ core_files = \
 	%D%/world/clocks.h \
 	%D%/world/findings.cc \
 	%D%/world/findings.h \
+	%D%/world/extended_resources.cc \
+	%D%/world/extended_resources.h \
 	%D%/world/facts_reader.h \
 	%D%/world/holding.cc \
 	%D%/world/component.h \

@@ -69,6 +69,8 @@ constexpr NeededRight k_devices[] = {
 	{"watch", "resource.k8s.io", "deviceclasses", "their changes"},
 	{"list", "resource.k8s.io", "resourceclaims", "what pods ask for, and who has a device"},
 	{"watch", "resource.k8s.io", "resourceclaims", "their changes"},
+	{"create", "resource.k8s.io", "resourceclaims",
+		"for pods that request devices as an extended resource"},
 	{"patch", "resource.k8s.io", "resourceclaims", "the finalizer, before the allocation"},
 	{"patch", "resource.k8s.io", "resourceclaims/status", "the devices that Slurm has chosen"},
 	{"patch", "resource.k8s.io", "resourceclaims/binding",

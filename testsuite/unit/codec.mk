@@ -1,6 +1,7 @@
 # unit tests of src/codec
 codec_test_files = \
 	%D%/test_claim.cc \
+	%D%/test_extended_claim.cc \
 	%D%/test_frames.cc \
 	%D%/test_json.cc \
 	%D%/test_kube_writes.cc \

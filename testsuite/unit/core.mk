@@ -49,6 +49,7 @@ core_test_files = \
 	%D%/test_world_components.cc \
 	%D%/test_world_devices.cc \
 	%D%/test_world_evictions.cc \
+	%D%/test_world_extended_resources.cc \
 	%D%/test_world_failed_bindings.cc \
 	%D%/test_world_forgotten_jobs.cc \
 	%D%/test_world_gang_attempts.cc \

@@ -97,8 +97,11 @@ inline std::string word_of(const ClaimStep &step)
 			out += "=" + one.result.device.name;
 		return out;
 	}
-	return (std::holds_alternative<ProtectClaim>(step) ? "protect:" : "release:") +
-		claim_name_of(step);
+	const char *verb = std::holds_alternative<ProtectClaim>(step) ? "protect:"
+		: std::holds_alternative<CreateClaim>(step)           ? "create:"
+		: std::holds_alternative<MapRequests>(step)           ? "map:"
+								      : "release:";
+	return verb + claim_name_of(step);
 }
 
 /* One word per action of a single pod; excluded nodes follow a minus sign. */

@@ -2,6 +2,7 @@
 #include "src/agent/kube/writes.h"
 
 #include "src/base/log.h"
+#include "src/codec/extended_claim.h"
 #include "src/codec/json.h"
 #include "src/codec/resource_claim.h"
 
@@ -153,10 +154,11 @@ namespace
 std::string path_of(const core::ResourceClaimId &claim, const char *subresource)
 {
 	return "/apis/resource.k8s.io/v1/namespaces/" + escape_query(claim.name_space) +
-		"/resourceclaims/" + escape_query(claim.name) + subresource;
+		"/resourceclaims" + (claim.name.empty() ? "" : "/" + escape_query(claim.name)) +
+		subresource;
 }
 
-/* Path and body. */
+/* Path and body; claims are created with a POST, everything else is a merge patch. */
 struct ClaimPatch {
 	std::pair<std::string, std::string> operator()(const core::GiveVolume &step) const
 	{
@@ -168,6 +170,15 @@ struct ClaimPatch {
 		return {"/api/v1/namespaces/" + escape_query(step.claim.name_space) +
 				"/persistentvolumeclaims/" + escape_query(step.claim.name),
 			codec::selected_node_patch(step)};
+	}
+	std::pair<std::string, std::string> operator()(const core::CreateClaim &step) const
+	{
+		return {path_of({step.claim.name_space, ""}, ""), codec::extended_claim_body(step)};
+	}
+	std::pair<std::string, std::string> operator()(const core::MapRequests &step) const
+	{
+		return {pod_path(step.claim.name_space, step.pod_name, "/status"),
+			codec::mappings_patch(step)};
 	}
 	std::pair<std::string, std::string> operator()(const core::ProtectClaim &step) const
 	{
@@ -188,11 +199,17 @@ struct ClaimPatch {
 void provide(Client &client, const core::ClaimStep &step, Done done)
 {
 	auto [path, body] = std::visit(ClaimPatch{}, step);
-	client.send(write_request(
-			    Method::patch, path + k_field_manager, std::move(body), k_merge_patch),
-		[path = path, done = std::move(done)](const Result<Response> &answer) {
-			done(answer ? Status(Ok{})
-				    : Status(in_context("patch " + path, answer.error())));
+	const bool is_new = std::holds_alternative<core::CreateClaim>(step);
+	client.send(write_request(is_new ? Method::post : Method::patch, path + k_field_manager,
+			    std::move(body), is_new ? k_json : k_merge_patch),
+		[path = path, is_new, done = std::move(done)](const Result<Response> &answer) {
+			/* it was created before; what it says is seen by the watch */
+			const bool is_there =
+				is_new && !answer && answer.error().code == Errc::conflict;
+			done(answer || is_there
+					? Status(Ok{})
+					: Status(in_context((is_new ? "post " : "patch ") + path,
+						  answer.error())));
 		});
 }
 

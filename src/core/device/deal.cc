@@ -329,6 +329,8 @@ std::optional<DeviceStep> next_step(const ClaimDeal &deal, const std::string &no
 	const ResourceClaim &claim = *deal.claim;
 	if (is_done(deal, pod_uid) || is_of_others(claim, pod_uid))
 		return std::nullopt;
+	if (claim.uid.empty())
+		return CreateClaim{claim.id, pod_name, pod_uid, claim.requests};
 	if (claim.allocation)
 		return ReleaseDevices{claim.id, claim.uid, claim.resource_version};
 	if (std::ranges::find(claim.finalizers, k_claim_finalizer) == claim.finalizers.end()) {

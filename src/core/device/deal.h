@@ -27,7 +27,7 @@ struct ClaimDeal {
 	std::vector<ChosenConfig> configs;
 };
 
-using DeviceStep = std::variant<ProtectClaim, AllocateDevices, ReleaseDevices>;
+using DeviceStep = std::variant<CreateClaim, ProtectClaim, AllocateDevices, ReleaseDevices>;
 
 /*
  * slot: what the job has on the pod's node. extra: of the node's record in Slurm, with the devices

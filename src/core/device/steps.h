@@ -4,12 +4,14 @@
  *
  * The order is that of kube-scheduler 1.37 (plugin dynamicresources, bindClaim): the finalizer
  * first, then allocation and reservation in one write. Each step may be repeated. The versions are
- * preconditions of the write.
+ * preconditions of the write. A claim for extended resources is created before that, and named in
+ * the pod's status after it.
  */
 #ifndef SLURMKUBE_CORE_DEVICE_STEPS_H
 #define SLURMKUBE_CORE_DEVICE_STEPS_H
 
 #include "src/core/device/resource_claim.h"
+#include "src/core/model/pod.h"
 
 #include <string>
 #include <vector>
@@ -19,6 +21,14 @@ namespace slurmkube::core
 
 /* Keeps the claim from being deleted while devices are allocated for it. */
 inline constexpr char k_claim_finalizer[] = "resource.kubernetes.io/delete-protection";
+
+/* Its name follows from the pod, so a repetition makes no second claim. */
+struct CreateClaim {
+	ResourceClaimId claim;
+	std::string pod_name, pod_uid; /* the owner */
+	std::vector<DeviceRequest> requests;
+	bool operator==(const CreateClaim &) const = default;
+};
 
 struct ProtectClaim {
 	ResourceClaimId claim;
@@ -56,6 +66,14 @@ struct ReleaseDevices {
 	ResourceClaimId claim;
 	std::string uid, version;
 	bool operator==(const ReleaseDevices &) const = default;
+};
+
+/* Tells the kubelet which requests of the claim are for which container. */
+struct MapRequests {
+	ResourceClaimId claim;
+	std::string pod_name, pod_uid;
+	std::vector<DeviceMapping> mappings;
+	bool operator==(const MapRequests &) const = default;
 };
 
 } // namespace slurmkube::core

@@ -118,6 +118,8 @@ std::string step_text(const ClaimStep &step)
 			return "given volume " + s.volume;
 		}
 		std::string operator()(const SelectNode &) const { return "told its node"; }
+		std::string operator()(const CreateClaim &) const { return "created"; }
+		std::string operator()(const MapRequests &) const { return "named in the pod"; }
 		std::string operator()(const ProtectClaim &) const { return "given the finalizer"; }
 		std::string operator()(const ReleaseDevices &) const { return "released"; }
 		std::string operator()(const AllocateDevices &s) const

@@ -81,9 +81,9 @@ struct SelectNode {
 	std::string node;
 	bool operator==(const SelectNode &) const = default;
 };
-/* What is written for a claim before its pod is bound; the last three are for devices. */
-using ClaimStep =
-	std::variant<GiveVolume, SelectNode, ProtectClaim, AllocateDevices, ReleaseDevices>;
+/* What is written for a claim before its pod is bound; all but the first two are for devices. */
+using ClaimStep = std::variant<GiveVolume, SelectNode, CreateClaim, ProtectClaim, AllocateDevices,
+	MapRequests, ReleaseDevices>;
 
 const std::string &claim_name_of(const ClaimStep &step);
 /* What the claim is given, for logs: "given volume v1", "given gpu-0, gpu-1". */

@@ -75,6 +75,42 @@ std::string resource_claim_being_written(const std::string &claim)
 	return "resource claim " + claim + " is being allocated for it";
 }
 
+namespace
+{
+
+std::string deletion_of(const ResourceClaimId &claim)
+{
+	return "kubectl delete resourceclaim " + claim.name + " -n " + claim.name_space;
+}
+
+} // namespace
+
+std::string extended_claim_name_taken(const ResourceClaimId &claim)
+{
+	return "resource claim " + claim.name +
+		" exists, and it is not the claim of this pod: delete it, and the agent makes "
+		"that of the pod: " +
+		deletion_of(claim);
+}
+
+std::string extended_claim_differs(const ResourceClaimId &claim, const std::string &resources)
+{
+	return "resource claim " + claim.name + " of the pod does not ask for " + resources +
+		": delete it, and the agent makes another one: " + deletion_of(claim);
+}
+
+std::string extended_claim_being_mapped(const std::string &claim)
+{
+	return "resource claim " + claim +
+		" is being written into status.extendedResourceClaimStatus of the pod, which "
+		"needs Kubernetes 1.36 or later, or its feature gate DRAExtendedResource";
+}
+
+std::string offered_by_plugin(const std::string &resource)
+{
+	return "offers " + resource + " by a device plugin, and the pod gets it by a DeviceClass";
+}
+
 std::string device_in_use(const std::string &device, const std::string &claim)
 {
 	return "device " + device + " is still allocated for resource claim " + claim;

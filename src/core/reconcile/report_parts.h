@@ -6,6 +6,7 @@
 #ifndef SLURMKUBE_CORE_RECONCILE_REPORT_PARTS_H
 #define SLURMKUBE_CORE_RECONCILE_REPORT_PARTS_H
 
+#include "src/core/device/resource_claim.h"
 #include "src/core/gang/grouping.h"
 #include "src/core/model/job.h"
 #include "src/core/model/pod.h"
@@ -35,6 +36,13 @@ std::string resource_claim_ends(const std::string &claim);
 std::string resource_claim_not_own(const std::string &claim);
 std::string resource_claim_in_use(const std::string &claim);
 std::string resource_claim_being_written(const std::string &claim);
+/* ---- the claim that the agent makes for extended resources ---- */
+std::string extended_claim_name_taken(const ResourceClaimId &claim);
+/* resources: "resource example.com/gpu (DeviceClass gpu)" */
+std::string extended_claim_differs(const ResourceClaimId &claim, const std::string &resources);
+std::string extended_claim_being_mapped(const std::string &claim);
+/* Why a node is left out. */
+std::string offered_by_plugin(const std::string &resource);
 inline constexpr char k_devices_of_others[] =
 	"the claims of other pods that share its job are not written yet";
 inline constexpr char k_devices_not_told[] = "Slurm has not said yet which devices the job has";

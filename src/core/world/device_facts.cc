@@ -55,9 +55,12 @@ std::vector<const ClaimDeal *> wrong_ones_first(
 
 bool is_written_here(const PodEntry &entry, const ResourceClaim &claim)
 {
-	const auto *sent = entry.submitted_step
-		? std::get_if<AllocateDevices>(&*entry.submitted_step)
-		: nullptr;
+	if (!entry.submitted_step)
+		return false;
+	/* that comes only after the devices of the claim were sure */
+	if (const auto *mapped = std::get_if<MapRequests>(&*entry.submitted_step))
+		return mapped->claim == claim.id;
+	const auto *sent = std::get_if<AllocateDevices>(&*entry.submitted_step);
 	return sent && sent->claim == claim.id && sent->uid == claim.uid;
 }
 
@@ -163,6 +166,7 @@ void FactsReader::follow_deals(const PodUid &uid, const Pod &pod,
 		found_.look_later(uid, sure_us);
 		break;
 	}
+	map_requests(uid, pod, rank);
 	wait_for_devices(uid, rank.node);
 }
 
@@ -238,8 +242,7 @@ void FactsReader::note_stale_claim(const PodEntry &entry, const SlurmJob *job, R
 	if (job_side(job) == JobSide::allocated)
 		return;
 	for (const PodResourceClaim &one : pod.resource_claims) {
-		const ResourceClaim *claim =
-			state_.resource_claims.find({pod.name_space, one.claim});
+		const ResourceClaim *claim = claim_of(state_, pod, one);
 		if (!claim || !claim->allocation || is_of_others(*claim, pod.uid.text))
 			continue;
 		const ClaimStep step =

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Maps each observation and answer to the function of World that handles it. */
+#include "src/core/world/extended_resources.h"
 #include "src/core/world/world.h"
 
 #include <type_traits>
@@ -94,17 +95,17 @@ struct World::Observer {
 	void operator()(DeviceClassSeen &seen) const
 	{
 		world.state_.devices.seen(std::move(seen.device_class));
-		demands_changed();
+		classes_changed();
 	}
 	void operator()(DeviceClassGone &seen) const
 	{
 		world.state_.devices.class_gone(seen.name);
-		demands_changed();
+		classes_changed();
 	}
 	void operator()(DeviceClassesListed &seen) const
 	{
 		world.state_.devices.classes_listed(seen.live_uids);
-		demands_changed();
+		classes_changed();
 	}
 	void operator()(ResourceClaimsUnreadable &seen) const
 	{
@@ -116,11 +117,11 @@ struct World::Observer {
 	}
 	void operator()(ResourceClaimGone &seen) const
 	{
-		world.queue_.mark(world.state_.resource_claims.gone(seen.id));
+		claims_gone(world.state_.resource_claims.gone(seen.id));
 	}
 	void operator()(ResourceClaimsListed &seen) const
 	{
-		world.queue_.mark(world.state_.resource_claims.listed(seen.live_uids));
+		claims_gone(world.state_.resource_claims.listed(seen.live_uids));
 	}
 	void operator()(LinkOpened &seen) const { world.link_opened(std::move(seen.hello)); }
 	void operator()(LinkLost &) const { world.state_.sync.lost(); }
@@ -141,6 +142,16 @@ struct World::Observer {
 		}
 		if (!nodes.empty())
 			demands_changed();
+	}
+	void claims_gone(const std::set<PodUid> &users) const
+	{
+		forget_creations(world.state_, users);
+		world.queue_.mark(users);
+	}
+	void classes_changed() const
+	{
+		world.queue_.mark(renew_backed(world.state_));
+		demands_changed();
 	}
 	/* What claims ask for may mean other devices now. */
 	void demands_changed() const

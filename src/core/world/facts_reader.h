@@ -133,6 +133,7 @@ class FactsReader
 	void take_step(
 		const PodUid &uid, const Pod &pod, const ClaimDeal &one, RankFacts &rank) const;
 	void wait_for_devices(const PodUid &uid, PlaceFacts &facts) const;
+	void map_requests(const PodUid &uid, const Pod &pod, RankFacts &rank) const;
 	void note_stale_claim(const PodEntry &entry, const SlurmJob *job, RankFacts &rank) const;
 	/* ---- those of a gang: gang_devices.cc ---- */
 	[[nodiscard]] std::map<std::string, std::vector<RankFacts *>> ranks_with_claims(

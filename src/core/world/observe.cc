@@ -2,6 +2,7 @@
 /* The observing half of World: notes facts, and marks what they concern to be looked at. */
 #include "src/core/model/natural_order.h"
 #include "src/core/model/outcome.h"
+#include "src/core/world/extended_resources.h"
 #include "src/core/world/world.h"
 
 #include <algorithm>
@@ -55,6 +56,7 @@ void World::pod_seen(Pod pod, Now now)
 	if (!pod.node_name.empty())
 		entry.assumed_node.clear();
 	note_pod_times(entry, pod, now);
+	note_backed_by_classes(state_, pod);
 	select_namespaces(pod);
 	note_constraints(pod);
 	if (entry.pod && !entry.held_node.empty() &&

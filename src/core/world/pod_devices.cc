@@ -3,6 +3,7 @@
 
 #include "src/core/device/deal.h"
 #include "src/core/reconcile/report_parts.h"
+#include "src/core/world/extended_resources.h"
 
 #include <algorithm>
 
@@ -41,20 +42,30 @@ bool are_devices_listed(const State &state)
 		state.devices.are_classes_listed();
 }
 
+const ResourceClaim *claim_of(const State &state, const Pod &pod, const PodResourceClaim &one)
+{
+	return one.is_extended ? state.resource_claims.extended_of(pod.uid)
+			       : state.resource_claims.find({pod.name_space, one.claim});
+}
+
 Result<std::vector<const ResourceClaim *>> resource_claims_of(const State &state, const Pod &pod)
 {
 	std::vector<const ResourceClaim *> out;
 	if (!are_devices_listed(state))
-		return Error{
-			Errc::again, resource_claims_unread(state.resource_claims.unreadable())};
+		return Error{Errc::again,
+			resource_claims_unread(state.resource_claims.unreadable().empty()
+					? state.devices.unreadable()
+					: state.resource_claims.unreadable())};
 	for (const PodResourceClaim &one : pod.resource_claims) {
 		if (one.is_needless)
 			continue;
-		if (one.claim.empty())
+		const ResourceClaim *claim = claim_of(state, pod, one);
+		if (one.is_extended ? !claim : one.claim.empty())
 			return Error{Errc::again, resource_claim_not_made(one.name)};
-		const ResourceClaim *claim =
-			state.resource_claims.find({pod.name_space, one.claim});
-		if (std::string trouble = trouble_of(claim, one, pod); !trouble.empty())
+		if (std::string trouble = one.is_extended
+				? extended_claim_trouble(state, pod, *claim)
+				: trouble_of(claim, one, pod);
+			!trouble.empty())
 			return Error{Errc::again, std::move(trouble)};
 		/* two of the pod's names may stand for one claim */
 		if (std::ranges::find(out, claim) == out.end())
@@ -71,7 +82,9 @@ Result<const DeviceDemand *> device_demand(const State &state, const Pod &pod)
 	const Result<DeviceDemand> &demand =
 		state.resource_claims.demand_of(*claims, device_sources(state));
 	return demand ? Result<const DeviceDemand *>(&*demand)
-		      : Result<const DeviceDemand *>(demand.error());
+		      : Result<const DeviceDemand *>(pod.backed.empty()
+					? demand.error()
+					: in_context(backed_text(pod), demand.error()));
 }
 
 std::optional<Refusal> devices_refuse(
@@ -81,6 +94,8 @@ std::optional<Refusal> devices_refuse(
 		return std::nullopt;
 	if (const std::string *why = state.resource_claims.refusal_of(uid, node, state.seen_us))
 		return Refusal{Cause::device, *why};
+	if (auto refusal = device_plugin_refuses(state, pod, node))
+		return refusal;
 	const auto demand = device_demand(state, pod);
 	if (!demand || (*demand)->fit.contains(node) ||
 		((*demand)->fit.empty() && (*demand)->unfit.empty()))

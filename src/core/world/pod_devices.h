@@ -13,6 +13,10 @@ namespace slurmkube::core
 
 DeviceSources device_sources(const State &state);
 
+/* As the API server has it; one for extended resources also if it has to be created. nullptr: there
+ * is none. */
+const ResourceClaim *claim_of(const State &state, const Pod &pod, const PodResourceClaim &one);
+
 /* The claims of the pod, in the order of its spec. Errors: they cannot be used at present; the text
  * is for users. The pointers are valid until the next observation. */
 Result<std::vector<const ResourceClaim *>> resource_claims_of(const State &state, const Pod &pod);

@@ -57,6 +57,8 @@ std::string key_of(const std::vector<const ResourceClaim *> &claims)
 
 void ResourceClaims::hold(const ResourceClaim &claim)
 {
+	if (claim.is_extended)
+		extended_[claim.owner_uid].insert(claim.id);
 	if (!claim.allocation)
 		return;
 	for (const DeviceResult &one : claim.allocation->results) {
@@ -70,6 +72,9 @@ void ResourceClaims::hold(const ResourceClaim &claim)
 
 void ResourceClaims::release(const ResourceClaim &claim)
 {
+	if (const auto of_pod = extended_.find(claim.owner_uid); of_pod != extended_.end() &&
+		of_pod->second.erase(claim.id) > 0 && of_pod->second.empty())
+		extended_.erase(of_pod);
 	if (!claim.allocation)
 		return;
 	for (const DeviceResult &one : claim.allocation->results) {
@@ -92,8 +97,8 @@ std::set<PodUid> ResourceClaims::seen(ResourceClaim claim)
 		release(known->second);
 	}
 	hold(claim);
-	claims_.insert_or_assign(id, std::move(claim));
-	return users_of(id);
+	const ResourceClaim &now = claims_.insert_or_assign(id, std::move(claim)).first->second;
+	return users_of(id, now);
 }
 
 std::set<PodUid> ResourceClaims::gone(const ResourceClaimId &id)
@@ -102,8 +107,9 @@ std::set<PodUid> ResourceClaims::gone(const ResourceClaimId &id)
 	if (known == claims_.end())
 		return {};
 	release(known->second);
+	std::set<PodUid> users = users_of(id, known->second);
 	claims_.erase(known);
-	return users_of(id);
+	return users;
 }
 
 std::set<PodUid> ResourceClaims::listed(const std::set<std::string> &live_uids)
@@ -123,9 +129,12 @@ std::set<PodUid> ResourceClaims::listed(const std::set<std::string> &live_uids)
 void ResourceClaims::note(const Pod &pod)
 {
 	drop_uses(pod.uid);
+	if (!pod.backed.empty())
+		wanted_[pod.uid] = extended_claim_of(pod);
 	if (pod.resource_claims.empty())
 		return;
-	is_wanted_ = true;
+	/* not for pods that may be for a device plugin */
+	is_wanted_ = is_wanted_ || !is_backing_unknown(pod) || pod.resource_claims.size() > 1;
 	std::vector<ResourceClaimId> &mine = claims_of_[pod.uid];
 	for (const PodResourceClaim &one : pod.resource_claims) {
 		if (one.claim.empty())
@@ -144,6 +153,7 @@ void ResourceClaims::forget(const PodUid &uid)
 
 void ResourceClaims::drop_uses(const PodUid &uid)
 {
+	wanted_.erase(uid);
 	const auto claims = claims_of_.extract(uid);
 	if (claims.empty())
 		return;
@@ -177,11 +187,39 @@ std::set<PodUid> ResourceClaims::users() const
 	return all;
 }
 
-const std::set<PodUid> &ResourceClaims::users_of(const ResourceClaimId &id) const
+std::set<PodUid> ResourceClaims::users_of(
+	const ResourceClaimId &id, const ResourceClaim &claim) const
 {
-	static const std::set<PodUid> none;
 	const auto found = users_.find(id);
-	return found == users_.end() ? none : found->second;
+	std::set<PodUid> out = found == users_.end() ? std::set<PodUid>() : found->second;
+	/* such a pod names its claim only when all is written */
+	if (const PodUid owner{claim.owner_uid}; claim.is_extended && wanted_.contains(owner))
+		out.insert(owner);
+	return out;
+}
+
+/* If there are several, the one that has devices, else the first by name. */
+const ResourceClaim *ResourceClaims::extended_of(const PodUid &uid) const
+{
+	const ExtendedClaim *wanted = wanted_of(uid);
+	const auto made = extended_.find(uid.text);
+	if (!wanted || made == extended_.end())
+		return wanted ? &wanted->claim : nullptr;
+	const ResourceClaim *out = nullptr;
+	for (const ResourceClaimId &id : made->second) {
+		const ResourceClaim *one = find(id);
+		if (id.name_space != wanted->claim.id.name_space)
+			continue;
+		if (!out || (one->allocation && !out->allocation))
+			out = one;
+	}
+	return out ? out : &wanted->claim;
+}
+
+const ExtendedClaim *ResourceClaims::wanted_of(const PodUid &uid) const
+{
+	const auto found = wanted_.find(uid);
+	return found == wanted_.end() ? nullptr : &found->second;
 }
 
 const ResourceClaim *ResourceClaims::holder_of(

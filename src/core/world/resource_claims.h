@@ -10,6 +10,7 @@
 #define SLURMKUBE_CORE_WORLD_RESOURCE_CLAIMS_H
 
 #include "src/core/device/demand.h"
+#include "src/core/device/extended_resource.h"
 #include "src/core/model/now.h"
 #include "src/core/model/pod.h"
 
@@ -53,6 +54,11 @@ class ResourceClaims
 		const DeviceId &device, const ResourceClaimId &except) const;
 	/* The uid of the pod that had the device last, or has it; empty: none that is known. */
 	[[nodiscard]] const std::string &last_user_of(const DeviceId &device) const;
+	/* The pod's claim for extended resources: as the API server has it, or else as it has to be
+	 * created; nullptr: the pod needs none. */
+	[[nodiscard]] const ResourceClaim *extended_of(const PodUid &uid) const;
+	/* nullptr: the pod needs none. */
+	[[nodiscard]] const ExtendedClaim *wanted_of(const PodUid &uid) const;
 	/* Why the node is left out; nullptr: it is not. */
 	[[nodiscard]] const std::string *refusal_of(
 		const PodUid &uid, const std::string &node, std::int64_t now_us) const;
@@ -66,7 +72,8 @@ class ResourceClaims
 	void forget_demands();
 
       private:
-	[[nodiscard]] const std::set<PodUid> &users_of(const ResourceClaimId &id) const;
+	[[nodiscard]] std::set<PodUid> users_of(
+		const ResourceClaimId &id, const ResourceClaim &claim) const;
 	void drop_uses(const PodUid &uid);
 	void hold(const ResourceClaim &claim);
 	void release(const ResourceClaim &claim);
@@ -84,6 +91,9 @@ class ResourceClaims
 	std::map<ResourceClaimId, std::set<PodUid>> users_;
 	std::map<PodUid, std::vector<ResourceClaimId>> claims_of_;
 	std::map<PodUid, std::map<std::string, Refused>> refused_;
+	std::map<PodUid, ExtendedClaim> wanted_;
+	/* claims for extended resources that exist, by the uid of the pod */
+	std::map<std::string, std::set<ResourceClaimId>> extended_;
 	Selectors selectors_;
 	mutable std::map<std::string, Result<DeviceDemand>> demands_;
 };

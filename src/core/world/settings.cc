@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The observing half of World for a configuration that is read again: live jobs keep what they were
  * submitted with, everything else is decided again, as after a restart. */
+#include "src/core/world/extended_resources.h"
 #include "src/core/world/world.h"
 
 #include <utility>
@@ -59,6 +60,7 @@ void World::set_settings(Settings fresh)
 	}
 	state_.devices.forget_lists();
 	state_.resource_claims.forget_demands();
+	queue_.mark(renew_backed(state_));
 	state_.taints.review_soon(state_.seen_us);
 	filter_.forget();
 	filter_.forget_exclusions();

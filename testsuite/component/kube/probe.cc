@@ -179,6 +179,8 @@ class Probe
 				{"delete", &Probe::remove},
 				{"conditions", &Probe::conditions},
 				{"event", &Probe::event},
+				{"create_claim", &Probe::create_claim},
+				{"map_requests", &Probe::map_requests},
 				{"get", &Probe::get_many},
 				{"version", &Probe::ask_version},
 				{"check", &Probe::check},
@@ -235,6 +237,30 @@ class Probe
 						.message = get_string(o, "message")}},
 				.can_wait = get_bool(o, "can_wait"),
 				.is_outdated = outdated(o)},
+			printing(id));
+	}
+
+	static core::ResourceClaimId claim_id(json_object *o)
+	{
+		return {"default", get_string(o, "claim")};
+	}
+
+	void create_claim(std::int64_t id, json_object *o)
+	{
+		core::DeviceRequest request;
+		request.name = "container-0-request-1";
+		request.device_class = "gpu";
+		provide(client_,
+			core::CreateClaim{claim_id(o), get_string(o, "name"), get_string(o, "uid"),
+				{request}},
+			printing(id));
+	}
+
+	void map_requests(std::int64_t id, json_object *o)
+	{
+		provide(client_,
+			core::MapRequests{claim_id(o), get_string(o, "name"), get_string(o, "uid"),
+				{{"main", "example.com/gpu", "container-0-request-1"}}},
 			printing(id));
 	}
 

@@ -3,6 +3,8 @@
 from testbed import PODS, wait_for
 from registry import contains, equal, test
 
+CLAIMS = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims"
+
 
 @test
 def a_binding_carries_annotations_and_is_idempotent(bed):
@@ -152,6 +154,59 @@ def conditions_are_merged_by_type(bed):
         "not_found",
     )
     equal(probe("conditions", name="absent", uid=uid)["code"], "not_found")
+
+
+def _with_devices(bed, name):
+    amounts = {"cpu": "100m", "example.com/gpu": "1"}
+    container = {
+        "name": "main",
+        "image": "none",
+        "resources": {"requests": amounts, "limits": amounts},
+    }
+    return bed.api.pod(name, containers=[container])["metadata"]["uid"]
+
+
+@test
+def a_claim_for_an_extended_resource_is_made_once(bed):
+    probe = bed.probe()
+    uid = _with_devices(bed, "extended-1")
+    wanted = {"claim": "extended-1-extended-resources-x", "name": "extended-1", "uid": uid}
+    for _ in range(2):
+        equal(probe("create_claim", **wanted)["ok"], True)
+    (made,) = bed.api("GET", CLAIMS)[1]["items"]
+    metadata = made["metadata"]
+    equal(metadata["name"], wanted["claim"])
+    equal(metadata["generateName"], "extended-1-extended-resources-")
+    equal(metadata["annotations"], {"resource.kubernetes.io/extended-resource-claim": "true"})
+    (owner,) = metadata["ownerReferences"]
+    equal((owner["kind"], owner["uid"], owner["controller"]), ("Pod", uid, True))
+    exactly = {"allocationMode": "ExactCount", "count": 1, "deviceClassName": "gpu"}
+    equal(
+        made["spec"]["devices"]["requests"],
+        [{"name": "container-0-request-1", "exactly": exactly}],
+    )
+    unnamed = probe("create_claim", claim="Not a name", name="extended-1", uid=uid)
+    equal(unnamed["code"], "invalid")
+
+
+@test
+def the_status_of_a_pod_names_its_claim(bed):
+    probe = bed.probe()
+    uid = _with_devices(bed, "extended-2")
+    equal(probe("map_requests", claim="c", name="extended-2", uid="other")["ok"], False)
+    for _ in range(2):
+        equal(probe("map_requests", claim="c", name="extended-2", uid=uid)["ok"], True)
+    status = bed.api.get("extended-2")["status"]
+    mapping = {
+        "containerName": "main",
+        "resourceName": "example.com/gpu",
+        "requestName": "container-0-request-1",
+    }
+    equal(
+        status["extendedResourceClaimStatus"],
+        {"resourceClaimName": "c", "requestMappings": [mapping]},
+    )
+    equal(status["phase"], "Pending")
 
 
 @test
