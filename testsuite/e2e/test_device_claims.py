@@ -4,6 +4,7 @@
 whose indices Slurm has given to the job.
 """
 import re
+import time
 
 from history_checker.devices import devices_of, given_twice
 from lib import Cluster, equal, pod, run, wait_for
@@ -26,6 +27,8 @@ SLOW = 180  # seconds; the start of a container needs half a dozen programs
 UNTIL = "env; until [ -e /h/{} ]; do sleep 0.1; done"
 GRES_CONF = f"NodeName={NODE} Name=gpu File=/dev/kube-gpu[0-{DEVICES - 1}]\n"
 RULES = [{"driver": DRIVER, "gres": "gpu"}]
+RESOURCE, IMPLICIT = "example.com/gpu", f"deviceclass.resource.kubernetes.io/{DRIVER}"
+EXTENDED = "resource.kubernetes.io/extended-resource-claim"
 
 
 class DeviceTestbed(Cluster):
@@ -257,6 +260,91 @@ def test_agent_dies_between_writes(bed):
     equal(sorted(sum(given.values(), [])), [f"gpu-{i}" for i in range(DEVICES)])
     (bed.dir / "done").touch()
     equal({name: _devices_of(bed, name) for name in made}, given)
+    wait_no_live_jobs(bed)
+
+
+def _extended_pod(bed, name, count=1, resource=RESOURCE):
+    """A pod that has no claim of its own and asks for devices as for any other resource."""
+    manifest = _with_run_directory(bed, pod(name, shell=UNTIL.format(f"{name}-ends")))
+    resources = manifest["spec"]["containers"][0]["resources"]
+    resources["requests"][resource] = resources["limits"][resource] = str(count)
+    return bed.kube.create(manifest)
+
+
+def _claims_made_for(bed, made):
+    """Names of all claims that the pod has had."""
+    with bed.kube.changed:
+        events = list(bed.kube.history["ResourceClaim"])
+    return {
+        claim["metadata"]["name"]
+        for _, _, claim in events
+        for owner in claim["metadata"].get("ownerReferences", [])
+        if owner["uid"] == made["metadata"]["uid"]
+    }
+
+
+def _counted_class():
+    named = device_class("counted")
+    named["spec"]["extendedResourceName"] = RESOURCE
+    return named
+
+
+def test_extended_resource(bed):
+    """A pod asks for two devices by the resource that a class names, and another one for one by the
+    resource that each class has. The agent makes a claim for each, as kube-scheduler does; the
+    containers have the devices of their jobs, and Kubernetes deletes the claims.
+    """
+    bed.kube.create(_counted_class())
+    made = {
+        "counted": _extended_pod(bed, "counted", 2),
+        "implicit": _extended_pod(bed, "implicit", 1, IMPLICIT),
+    }
+    given, claims = {}, {}
+    for name in made:
+        status = bed.kube.wait_phase(name, "Running", timeout=SLOW)["status"]
+        given[name] = _indices(bed, made[name])
+        claims[name] = status["extendedResourceClaimStatus"]["resourceClaimName"]
+        found = bed.kube.get("ResourceClaim", claims[name])["metadata"]
+        assert found["generateName"] == f"{name}-extended-resources-", found
+        assert found["annotations"][EXTENDED] == "true", found
+        equal(_claims_made_for(bed, made[name]), {claims[name]})
+    equal({name: len(devices) for name, devices in given.items()}, {"counted": 2, "implicit": 1})
+    for name in made:
+        (bed.dir / f"{name}-ends").touch()
+    equal({name: _devices_of(bed, name) for name in made}, given)
+    wait_for(
+        lambda: not {f"default/{name}" for name in claims.values()}
+        & set(bed.kube.now["ResourceClaim"]),
+        "the claims to be deleted",
+    )
+    wait_no_live_jobs(bed)
+
+
+def test_agent_dies_before_the_claim_of_an_extended_resource(bed):
+    """Killed at any moment, the agent makes one claim, and the pod runs with its devices."""
+    made = _extended_pod(bed, "survivor", 3)
+    for _ in range(4):
+        bed.agent.kill9()
+        bed.agent.start()
+        time.sleep(1)
+    bed.kube.wait_phase("survivor", "Running", timeout=SLOW)
+    given = _indices(bed, made)
+    (bed.dir / "survivor-ends").touch()
+    equal(_devices_of(bed, "survivor"), given)
+    equal(len(_claims_made_for(bed, made)), 1)
+    wait_no_live_jobs(bed)
+
+
+def test_extended_resource_of_a_gang(bed):
+    """It is refused, with the resource and what to use instead."""
+    manifest = job("refused", 2, indexed=True, shell="true")
+    resources = manifest["spec"]["template"]["spec"]["containers"][0]["resources"]
+    resources["requests"][RESOURCE] = resources["limits"][RESOURCE] = "1"
+    bed.kube.create(manifest)
+    names = sorted(wait_for(lambda: len(found := bed.kube.pods("refused-")) == 2 and found, "pods"))
+    for name in names:
+        wait_reason(bed, name, "SlurmRefused", "use a ResourceClaimTemplate")
+    bed.kube.delete("Job", "refused")
     wait_no_live_jobs(bed)
 
 

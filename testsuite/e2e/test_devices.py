@@ -7,7 +7,8 @@ runs here: the test writes the slices.
 import time
 
 from lib import Cluster, equal, pod, run, wait_for
-from lib.expect import wait_no_live_jobs
+from lib.device_claims import device_class
+from lib.expect import wait_no_live_jobs, wait_reason
 from lib.manifests import kwok_node
 from lib.objects import skube_manifests
 
@@ -164,6 +165,14 @@ def _lists(bed):
     return _count(bed, "resource slice list complete") + _count(bed, "device class list complete")
 
 
+def _create_with(bed, name, resource):
+    """A pod with one of the resource."""
+    manifest = pod(name, kwok={"run": "1h"})
+    resources = manifest["spec"]["containers"][0]["resources"]
+    resources["requests"][resource] = resources["limits"][resource] = "1"
+    return bed.kube.create(manifest)
+
+
 ORDER = ("gpu-0", "gpu-1", "gpu-2", "gpu-10")
 LIST = WORD + ",".join(ORDER)
 
@@ -181,10 +190,7 @@ def test_nodes_have_gres_and_the_list_of_their_devices(bed):
 
 def test_a_job_has_the_device_of_its_index(bed):
     """skube show devices names the job and its pod."""
-    manifest = pod("uses", kwok={"run": "1h"})
-    resources = manifest["spec"]["containers"][0]["resources"]
-    resources["requests"][GPU] = resources["limits"][GPU] = "1"
-    bed.kube.create(manifest)
+    _create_with(bed, "uses", GPU)
     equal(bed.kube.wait_phase("uses", "Running")["spec"]["nodeName"], "node-0")
     states = wait_for(
         lambda: [s for _, _, s in _shown(bed, "node-0")[0] if s == "allocated"]
@@ -262,6 +268,22 @@ def test_restarts_write_nothing(bed):
     bed.slurm.reconfigure()
     _stays(bed, "node-0", "gpu:4", before)
     equal(_notes(bed), notes)
+
+
+def test_a_resource_of_a_class_is_not_taken_from_a_device_plugin(bed):
+    """While a DeviceClass names the resource, the node where a device plugin offers it is left out;
+    without the class the pod gets it there.
+    """
+    named = device_class("named", f"device.driver == '{DRIVER}'")
+    named["spec"]["extendedResourceName"] = GPU
+    bed.kube.create(named)
+    _create_with(bed, "plugged", GPU)
+    wait_reason(bed, "plugged", "SlurmNoNode", f"offers {GPU} by a device plugin")
+    bed.kube.delete("DeviceClass", "named")
+    equal(bed.kube.wait_phase("plugged", "Running")["spec"]["nodeName"], "node-0")
+    assert "extendedResourceClaimStatus" not in bed.kube.get("Pod", "plugged")["status"]
+    bed.kube.delete("Pod", "plugged")
+    wait_no_live_jobs(bed)
 
 
 def _lines(bed, name):
