@@ -53,6 +53,7 @@ codec_files = \
 	%D%/resource_slice.h \
 	%D%/resource_claim.cc \
 	%D%/resource_claim.h \
+	%D%/resource_claim_patches.cc \
 	%D%/time.cc \
 	%D%/time.h \
 	%D%/view.h \

@@ -25,6 +25,11 @@ std::string protect_patch(const core::ProtectClaim &step);
 std::string allocation_patch(const core::AllocateDevices &step);
 std::string release_patch(const core::ReleaseDevices &step);
 
+/* Strategic merge patches of its status, which leave other reservations as they are: for more pods,
+ * and for the one that is leaving. */
+std::string reservation_patch(const core::ReserveClaim &step);
+std::string leaving_patch(const core::ReleaseDevices &step);
+
 } // namespace slurmkube::codec
 
 #endif

@@ -49,6 +49,7 @@ core_files = \
 	%D%/device/inventory.cc \
 	%D%/device/alternatives.cc \
 	%D%/device/alternatives.h \
+	%D%/device/claim_steps.cc \
 	%D%/device/deal.cc \
 	%D%/device/deal.h \
 	%D%/device/demand.cc \
@@ -256,6 +257,7 @@ core_files = \
 	%D%/world/rank_facts.cc \
 	%D%/world/gang_late.cc \
 	%D%/world/gang_roles.cc \
+	%D%/world/gang_room.cc \
 	%D%/world/gang_spec.cc \
 	%D%/world/pod_entry.h \
 	%D%/world/identity.cc \
@@ -304,6 +306,8 @@ core_files = \
 	%D%/world/unseen_pods.cc \
 	%D%/world/standby.cc \
 	%D%/world/state.cc \
+	%D%/world/shared_claims.cc \
+	%D%/world/shared_claims.h \
 	%D%/world/state.h \
 	%D%/world/sync.h \
 	%D%/world/taint_store.cc \

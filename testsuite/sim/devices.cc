@@ -273,7 +273,8 @@ Status allocate(core::ResourceClaim &claim, const core::AllocateDevices &step)
 	claim.allocation.emplace();
 	for (const core::ChosenDevice &one : step.devices)
 		claim.allocation->results.push_back(one.result);
-	claim.reserved_for = {step.pod_uid};
+	for (const core::ClaimUser &one : step.users)
+		claim.reserved_for.push_back(one.uid);
 	return Ok{};
 }
 

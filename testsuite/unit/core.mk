@@ -73,6 +73,7 @@ core_test_files = \
 	%D%/test_world_room.cc \
 	%D%/test_world_scale.cc \
 	%D%/test_world_settings.cc \
+	%D%/test_world_shared_claims.cc \
 	%D%/test_world_sight.cc \
 	%D%/test_world_slow_bindings.cc \
 	%D%/test_world_taints.cc \
@@ -90,6 +91,7 @@ nodist_testsuite_unit_core_tests_SOURCES = $(core_test_groups)
 testsuite_unit_core_tests_SOURCES = \
 	%D%/cel_device.h \
 	%D%/device_facts.h \
+	%D%/device_gang.h \
 	%D%/end_stage.h \
 	%D%/gang_stage.h \
 	%D%/grouped.cc \

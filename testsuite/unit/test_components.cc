@@ -50,6 +50,29 @@ std::string text_of(const std::vector<ComponentRoles> &components)
 	return text;
 }
 
+Role with_claim(Role role, const PodResourceClaim &claim)
+{
+	Pod pod = *role.pod_template;
+	pod.resource_claims = {claim};
+	role.pod_template = std::make_shared<const Pod>(pod);
+	return role;
+}
+
+/* Roles of one claim share a job, whatever their sizes: pods of several jobs cannot share it. */
+void roles_by_their_claims_for_devices()
+{
+	const PodResourceClaim x{"c", "x", false, false, ""}, y{"c", "y", false, false, ""},
+		own{"c", "", true, false, "x"};
+	const Role leader = role("leader", 1, 1000), worker = role("worker", 1, 32000);
+	const auto parts = [&](const PodResourceClaim &one, const PodResourceClaim &other) {
+		return text_of(components_of({with_claim(leader, one), with_claim(worker, other)}));
+	};
+	CHECK_EQUAL(parts(x, x), "leader worker");
+	CHECK_EQUAL(parts(x, y), "leader|worker");
+	CHECK_EQUAL(parts(own, own), "leader|worker");
+	CHECK_EQUAL(parts(own, x), "leader|worker");
+}
+
 void roles_by_what_they_want()
 {
 	SchedulingConstraints tolerant;
@@ -121,6 +144,7 @@ void keys()
 int main()
 {
 	return run_tests("components",
-		{TEST(roles_by_what_they_want), TEST(ranks_go_over_all_in_the_owners_order),
-			TEST(there_are_few), TEST(keys)});
+		{TEST(roles_by_what_they_want), TEST(roles_by_their_claims_for_devices),
+			TEST(ranks_go_over_all_in_the_owners_order), TEST(there_are_few),
+			TEST(keys)});
 }

@@ -104,7 +104,7 @@ std::string step_of(const ResourceClaim &one)
 	const auto step = next_step(deals->front(), "n1", "p", "u");
 	if (!step)
 		return is_done(deals->front(), "u") ? "done" : "none";
-	static const char *const names[] = {"protect", "allocate", "release"};
+	static const char *const names[] = {"protect", "allocate", "reserve", "release"};
 	return names[step->index()];
 }
 
@@ -124,6 +124,67 @@ void steps_in_the_order_of_kube_scheduler()
 	CHECK_EQUAL(step_of(one), "none");
 	one.allocation.reset();
 	CHECK_EQUAL(step_of(one), "none");
+}
+
+/* What pod "b" does, whose gang has the waiting pods a and b, and others. */
+std::string shared_step(
+	std::vector<std::string> reserved, bool is_right = true, const char *pod = "b")
+{
+	ResourceClaim one = claim("c", {request("r")});
+	one.finalizers = {k_claim_finalizer};
+	if (!reserved.empty())
+		one.allocation =
+			Allocation{{{"r", {{k_driver, "n1"}, is_right ? "gpu-1" : "gpu-0"}}}};
+	one.reserved_for = std::move(reserved);
+	const Devices devices = three();
+	const auto deals = deal({&one}, given("1", 1), k_extra, devices.sources());
+	const ClaimUsers users{{{"pod-a", "a"}, {"pod-b", "b"}}, {"old"}};
+	const auto step = next_step(deals->front(), "n1", "pod", pod, users);
+	if (!step)
+		return is_done(deals->front(), pod) ? "done" : "none";
+	std::string out;
+	const auto add = [&](const char *verb, const std::vector<ClaimUser> &list) {
+		out = verb;
+		for (const ClaimUser &user : list)
+			out += " " + user.name;
+	};
+	if (const auto *allocate = std::get_if<AllocateDevices>(&*step))
+		add("allocate", allocate->users);
+	if (const auto *reserve = std::get_if<ReserveClaim>(&*step))
+		add("reserve", reserve->users);
+	if (const auto *release = std::get_if<ReleaseDevices>(&*step))
+		out = "release " + release->leaving_uid;
+	return out;
+}
+
+void steps_of_pods_that_share_a_claim()
+{
+	/* the first of them writes for all */
+	CHECK_EQUAL(shared_step({}, true, "a"), "allocate pod-a pod-b");
+	CHECK_EQUAL(shared_step({}), "none");
+	CHECK_EQUAL(shared_step({"a"}), "reserve pod-b");
+	CHECK_EQUAL(shared_step({"a"}, true, "a"), "done");
+	CHECK_EQUAL(shared_step({"old"}, true, "a"), "reserve pod-a pod-b");
+	CHECK_EQUAL(shared_step({"old"}), "none");
+	CHECK_EQUAL(shared_step({"a", "b"}), "done");
+	CHECK_EQUAL(shared_step({"stranger"}, true, "a"), "none");
+	CHECK_EQUAL(shared_step({"a", "stranger"}), "none");
+	/* they leave one after the other, and the last one gives the devices back */
+	CHECK_EQUAL(shared_step({"a", "b"}, false), "release b");
+	CHECK_EQUAL(shared_step({"a", "b"}, false, "a"), "none");
+	CHECK_EQUAL(shared_step({"b"}, false), "release ");
+	CHECK_EQUAL(shared_step({"b", "old"}, false), "none");
+}
+
+void at_most_256_users()
+{
+	std::vector<std::string> reserved;
+	for (int i = 0; i < 255; i++)
+		reserved.emplace_back("old");
+	CHECK_EQUAL(shared_step(reserved, true, "a"), "reserve pod-a");
+	CHECK_EQUAL(shared_step(reserved), "none");
+	reserved.emplace_back("old");
+	CHECK_EQUAL(shared_step(reserved, true, "a"), "none");
 }
 
 /* allocationMode All: the job has all that meet the request, or the pod is not bound. */
@@ -248,5 +309,6 @@ int main()
 			TEST(steps_in_the_order_of_kube_scheduler), TEST(configuration_is_copied),
 			TEST(alternatives), TEST(all_devices), TEST(all_devices_or_none),
 			TEST(all_of_no_devices), TEST(devices_for_admin),
-			TEST(a_device_once_in_a_claim)});
+			TEST(a_device_once_in_a_claim), TEST(steps_of_pods_that_share_a_claim),
+			TEST(at_most_256_users)});
 }

@@ -45,6 +45,7 @@ struct Rank {
 	std::vector<ResourceClaim> claims;
 	bool is_bound = false;
 	std::optional<AllocateDevices> sent = {};
+	std::vector<const ResourceClaim *> shared = {};
 };
 
 /* "a: c=gpu-0 d=gpu-1; b: ..." or the error */
@@ -57,6 +58,7 @@ std::string dealt(const Devices &devices, const std::vector<Rank> &ranks,
 		rank.pod_uid = one.uid;
 		rank.is_bound = one.is_bound;
 		rank.sent = one.sent;
+		rank.shared = one.shared;
 		for (const ResourceClaim &claim : one.claims)
 			rank.claims.push_back(&claim);
 	}
@@ -67,9 +69,10 @@ std::string dealt(const Devices &devices, const std::vector<Rank> &ranks,
 	for (std::size_t i = 0; i < ranks.size(); i++) {
 		out += (out.empty() ? "" : "; ") + ranks[i].uid + ":";
 		for (const ClaimDeal &deal : (*deals)[i]) {
+			const auto at = static_cast<std::size_t>(&deal - (*deals)[i].data());
+			const std::size_t shared = asked[i].shared.size();
 			CHECK(deal.claim ==
-				asked[i].claims[static_cast<std::size_t>(
-					&deal - (*deals)[i].data())]);
+				(at < shared ? asked[i].shared[at] : asked[i].claims[at - shared]));
 			for (const ChosenDevice &one : deal.devices)
 				out += " " + deal.claim->id.name + "=" + one.result.device.name;
 		}
@@ -196,6 +199,65 @@ void alternatives()
 		"a: c=gpu-0 e=gpu-2; b: d=gpu-1 f=gpu-3");
 }
 
+void a_shared_claim_is_served_once()
+{
+	const ResourceClaim all = one("s");
+	CHECK_EQUAL(dealt(four(),
+			    {{"a", {one("c")}, false, {}, {&all}},
+				    {"b", {one("d")}, false, {}, {&all}}, {"x", {one("e")}}},
+			    given("0-3", 4)),
+		"a: s=gpu-0 c=gpu-1; b: s=gpu-0 d=gpu-2; x: e=gpu-3");
+	CHECK(has(dealt(four(), {{"a", {one("c")}, false, {}, {&all}}}, given("0", 1)),
+		"resource claim c, request r"));
+}
+
+void a_shared_claim_keeps_its_devices()
+{
+	/* reserved for a pod that has ended, not for these two */
+	const ResourceClaim all = says(one("s"), "z", {{"r", "gpu-1"}});
+	CHECK_EQUAL(
+		dealt(four(), {{"a", {one("c")}, false, {}, {&all}}, {"b", {}, false, {}, {&all}}},
+			given("0-1", 2)),
+		"a: s=gpu-1 c=gpu-0; b: s=gpu-1");
+	/* not a device of the job: only a bound pod keeps it */
+	const ResourceClaim other = says(one("s"), "b", {{"r", "gpu-3"}});
+	CHECK_EQUAL(dealt(four(), {{"a", {}, false, {}, {&other}}, {"b", {}, false, {}, {&other}}},
+			    given("0-1", 2)),
+		"a: s=gpu-0; b: s=gpu-0");
+	CHECK_EQUAL(dealt(four(), {{"a", {}, false, {}, {&other}}, {"b", {}, true, {}, {&other}}},
+			    given("0-1", 2)),
+		"a: s=gpu-3; b: s=gpu-3");
+	/* the first pod's write may have been done */
+	const ResourceClaim free = one("s");
+	AllocateDevices sent;
+	sent.claim = free.id;
+	sent.uid = free.uid;
+	sent.devices = {{{"r", {{k_driver, "n1"}, "gpu-1"}}, ""}};
+	CHECK_EQUAL(dealt(four(), {{"a", {}, false, sent, {&free}}, {"b", {}, false, {}, {&free}}},
+			    given("0-1", 2)),
+		"a: s=gpu-1; b: s=gpu-1");
+}
+
+/* Each alternative of the shared claim with each of the others, which all take the same. */
+void alternatives_of_a_shared_claim()
+{
+	const ResourceClaim all =
+		claim("s", {first_of("r", {request("r/two", 2), request("r/one")})});
+	const auto either = [](const std::string &name) {
+		return claim(name,
+			{first_of("r", {request("r/two", 2), request("r/x", 1, of_model("x"))})});
+	};
+	CHECK_EQUAL(dealt(four(),
+			    {{"a", {either("c")}, false, {}, {&all}},
+				    {"b", {either("d")}, false, {}, {&all}}}),
+		"a: s=gpu-2 s=gpu-3 c=gpu-0; b: s=gpu-2 s=gpu-3 d=gpu-1");
+	CHECK_EQUAL(dealt(four(),
+			    {{"a", {either("c")}, false, {}, {&all}},
+				    {"b", {either("d")}, false, {}, {&all}}},
+			    given("0-2", 3)),
+		"a: s=gpu-2 c=gpu-0; b: s=gpu-2 d=gpu-1");
+}
+
 } // namespace
 
 int main()
@@ -205,5 +267,7 @@ int main()
 			TEST(what_is_being_written_stays), TEST(a_bound_pod_keeps_what_it_has),
 			TEST(a_bound_pod_with_one_device_of_the_job),
 			TEST(devices_that_suit_fewer_go_first), TEST(what_does_not_fit_any_more),
-			TEST(alternatives)});
+			TEST(alternatives), TEST(a_shared_claim_is_served_once),
+			TEST(a_shared_claim_keeps_its_devices),
+			TEST(alternatives_of_a_shared_claim)});
 }

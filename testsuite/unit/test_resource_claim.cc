@@ -140,8 +140,7 @@ AllocateDevices allocation()
 	step.devices = {{{"r", {{"d", "p"}, "x"}}, R"([{"key":"k"}])"},
 		{{"s", {{"d", "p"}, "y"}, true}, ""}};
 	step.configs = {{true, {"r"}, R"({"opaque":{"driver":"d"}})"}};
-	step.pod_name = "pod";
-	step.pod_uid = "pu";
+	step.users = {{"pod", "pu"}};
 	return step;
 }
 
@@ -163,6 +162,18 @@ void writes()
 		R"("status":{"allocation":null,"reservedFor":null}})");
 }
 
+/* Strategic merge patches: other reservations stay. */
+void writes_for_pods_that_share_a_claim()
+{
+	CHECK_EQUAL(reservation_patch({{"n", "c"}, "u", "7", {{"p", "pu"}, {"q", "qu"}}}),
+		R"({"metadata":{"uid":"u","resourceVersion":"7"},"status":{"reservedFor":)"
+		R"([{"resource":"pods","name":"p","uid":"pu"},)"
+		R"({"resource":"pods","name":"q","uid":"qu"}]}})");
+	CHECK_EQUAL(leaving_patch({{"n", "c"}, "u", "7", "pu"}),
+		R"({"metadata":{"uid":"u","resourceVersion":"7"},"status":{"reservedFor":)"
+		R"([{"$patch":"delete","uid":"pu"}]}})");
+}
+
 } // namespace
 
 int main()
@@ -170,5 +181,5 @@ int main()
 	return check::run_tests("resource_claim",
 		{TEST(a_claim_is_read), TEST(alternatives_are_read_in_order), TEST(modes_are_read),
 			TEST(what_slurm_cannot_honour_is_noted), TEST(what_is_no_claim),
-			TEST(writes)});
+			TEST(writes), TEST(writes_for_pods_that_share_a_claim)});
 }

@@ -482,7 +482,7 @@ void a_claim_of_another_pod_is_left_alone()
 	s.world.observe(PodSeen{Stage::pod("a", "c")}, s.now);
 	s.wait(2);
 	CHECK_EQUAL(s.act(), "report:a:SlurmWaitsForDevice");
-	CHECK(has(s.text, "is allocated, and not for this pod alone"));
+	CHECK(has(s.text, "is in use by other pods"));
 	ResourceClaim made = protected_claim("c");
 	made.owner_uid = "other";
 	Pod pod = Stage::pod("b", "c");

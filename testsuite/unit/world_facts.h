@@ -95,12 +95,23 @@ inline std::string word_of(const ClaimStep &step)
 		std::string out = "allocate:" + allocate->claim.name;
 		for (const ChosenDevice &one : allocate->devices)
 			out += "=" + one.result.device.name;
+		for (std::size_t i = 1; i < allocate->users.size(); i++)
+			out += "+" + allocate->users[i].uid;
 		return out;
 	}
-	const char *verb = std::holds_alternative<ProtectClaim>(step) ? "protect:"
-		: std::holds_alternative<CreateClaim>(step)           ? "create:"
-		: std::holds_alternative<MapRequests>(step)           ? "map:"
-								      : "release:";
+	if (const auto *reserve = std::get_if<ReserveClaim>(&step)) {
+		std::string out = "reserve:" + reserve->claim.name;
+		for (const ClaimUser &one : reserve->users)
+			out += "+" + one.uid;
+		return out;
+	}
+	const auto *release = std::get_if<ReleaseDevices>(&step);
+	if (release && !release->leaving_uid.empty())
+		return "leave:" + release->claim.name + "-" + release->leaving_uid;
+	const char *verb = release                          ? "release:"
+		: std::holds_alternative<CreateClaim>(step) ? "create:"
+		: std::holds_alternative<MapRequests>(step) ? "map:"
+							    : "protect:";
 	return verb + claim_name_of(step);
 }
 

@@ -158,38 +158,52 @@ std::string path_of(const core::ResourceClaimId &claim, const char *subresource)
 		subresource;
 }
 
-/* Path and body; claims are created with a POST, everything else is a merge patch. */
+/* Path and body; claims are created with a POST, everything else is a patch. */
+struct PatchText {
+	std::string path, body;
+	const char *type = k_merge_patch;
+};
+
 struct ClaimPatch {
-	std::pair<std::string, std::string> operator()(const core::GiveVolume &step) const
+	PatchText operator()(const core::GiveVolume &step) const
 	{
 		return {"/api/v1/persistentvolumes/" + escape_query(step.volume),
 			codec::claim_ref_patch(step)};
 	}
-	std::pair<std::string, std::string> operator()(const core::SelectNode &step) const
+	PatchText operator()(const core::SelectNode &step) const
 	{
 		return {"/api/v1/namespaces/" + escape_query(step.claim.name_space) +
 				"/persistentvolumeclaims/" + escape_query(step.claim.name),
 			codec::selected_node_patch(step)};
 	}
-	std::pair<std::string, std::string> operator()(const core::CreateClaim &step) const
+	PatchText operator()(const core::CreateClaim &step) const
 	{
-		return {path_of({step.claim.name_space, ""}, ""), codec::extended_claim_body(step)};
+		return {path_of({step.claim.name_space, ""}, ""), codec::extended_claim_body(step),
+			k_json};
 	}
-	std::pair<std::string, std::string> operator()(const core::MapRequests &step) const
+	PatchText operator()(const core::MapRequests &step) const
 	{
 		return {pod_path(step.claim.name_space, step.pod_name, "/status"),
 			codec::mappings_patch(step)};
 	}
-	std::pair<std::string, std::string> operator()(const core::ProtectClaim &step) const
+	PatchText operator()(const core::ProtectClaim &step) const
 	{
 		return {path_of(step.claim, ""), codec::protect_patch(step)};
 	}
-	std::pair<std::string, std::string> operator()(const core::AllocateDevices &step) const
+	PatchText operator()(const core::AllocateDevices &step) const
 	{
 		return {path_of(step.claim, "/status"), codec::allocation_patch(step)};
 	}
-	std::pair<std::string, std::string> operator()(const core::ReleaseDevices &step) const
+	PatchText operator()(const core::ReserveClaim &step) const
 	{
+		return {path_of(step.claim, "/status"), codec::reservation_patch(step),
+			k_strategic_merge_patch};
+	}
+	PatchText operator()(const core::ReleaseDevices &step) const
+	{
+		if (!step.leaving_uid.empty())
+			return {path_of(step.claim, "/status"), codec::leaving_patch(step),
+				k_strategic_merge_patch};
 		return {path_of(step.claim, "/status"), codec::release_patch(step)};
 	}
 };
@@ -198,11 +212,12 @@ struct ClaimPatch {
 
 void provide(Client &client, const core::ClaimStep &step, Done done)
 {
-	auto [path, body] = std::visit(ClaimPatch{}, step);
+	PatchText patch = std::visit(ClaimPatch{}, step);
 	const bool is_new = std::holds_alternative<core::CreateClaim>(step);
-	client.send(write_request(is_new ? Method::post : Method::patch, path + k_field_manager,
-			    std::move(body), is_new ? k_json : k_merge_patch),
-		[path = path, is_new, done = std::move(done)](const Result<Response> &answer) {
+	client.send(write_request(is_new ? Method::post : Method::patch,
+			    patch.path + k_field_manager, std::move(patch.body), patch.type),
+		[path = patch.path, is_new, done = std::move(done)](
+			const Result<Response> &answer) {
 			/* it was created before; what it says is seen by the watch */
 			const bool is_there =
 				is_new && !answer && answer.error().code == Errc::conflict;

@@ -255,19 +255,6 @@ Status check_constraints(const ClaimDeal &deal, const DeviceSources &from)
 	return Ok{};
 }
 
-std::vector<DeviceResult> results_of(const ClaimDeal &deal)
-{
-	std::vector<DeviceResult> out;
-	for (const ChosenDevice &one : deal.devices)
-		out.push_back(one.result);
-	return out;
-}
-
-bool is_reserved_for(const ResourceClaim &claim, const std::string &pod_uid)
-{
-	return std::ranges::find(claim.reserved_for, pod_uid) != claim.reserved_for.end();
-}
-
 } // namespace
 
 Result<std::vector<ClaimDeal>> deal_given(const std::vector<const ResourceClaim *> &claims,
@@ -307,39 +294,6 @@ Result<std::vector<ClaimDeal>> deal(const std::vector<const ResourceClaim *> &cl
 	for (std::size_t i = 0; i < claims.size(); i++)
 		(*out)[i].claim = claims[i];
 	return out;
-}
-
-bool is_done(const ClaimDeal &deal, const std::string &pod_uid)
-{
-	const ResourceClaim &claim = *deal.claim;
-	return claim.allocation && claim.allocation->results == results_of(deal) &&
-		is_reserved_for(claim, pod_uid);
-}
-
-bool is_of_others(const ResourceClaim &claim, const std::string &pod_uid)
-{
-	if (!claim.allocation && claim.reserved_for.empty())
-		return false;
-	return claim.reserved_for != std::vector<std::string>{pod_uid};
-}
-
-std::optional<DeviceStep> next_step(const ClaimDeal &deal, const std::string &node,
-	const std::string &pod_name, const std::string &pod_uid)
-{
-	const ResourceClaim &claim = *deal.claim;
-	if (is_done(deal, pod_uid) || is_of_others(claim, pod_uid))
-		return std::nullopt;
-	if (claim.uid.empty())
-		return CreateClaim{claim.id, pod_name, pod_uid, claim.requests};
-	if (claim.allocation)
-		return ReleaseDevices{claim.id, claim.uid, claim.resource_version};
-	if (std::ranges::find(claim.finalizers, k_claim_finalizer) == claim.finalizers.end()) {
-		ProtectClaim step{claim.id, claim.uid, claim.resource_version, claim.finalizers};
-		step.finalizers.emplace_back(k_claim_finalizer);
-		return step;
-	}
-	return AllocateDevices{claim.id, claim.uid, claim.resource_version, node, deal.devices,
-		deal.configs, pod_name, pod_uid};
 }
 
 } // namespace slurmkube::core

@@ -13,6 +13,7 @@
 #include "src/core/model/job.h"
 
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -27,7 +28,8 @@ struct ClaimDeal {
 	std::vector<ChosenConfig> configs;
 };
 
-using DeviceStep = std::variant<CreateClaim, ProtectClaim, AllocateDevices, ReleaseDevices>;
+using DeviceStep =
+	std::variant<CreateClaim, ProtectClaim, AllocateDevices, ReserveClaim, ReleaseDevices>;
 
 /*
  * slot: what the job has on the pod's node. extra: of the node's record in Slurm, with the devices
@@ -44,13 +46,28 @@ Result<std::vector<ClaimDeal>> deal_given(const std::vector<const ResourceClaim 
 /* Whether the claim says exactly this, and is reserved for the pod. */
 bool is_done(const ClaimDeal &deal, const std::string &pod_uid);
 
-/* The next write for a claim of a pod that is not bound; nullopt: none is needed, or the claim is
- * in use by another pod and has to become free first (is_of_others()). */
-std::optional<DeviceStep> next_step(const ClaimDeal &deal, const std::string &node,
-	const std::string &pod_name, const std::string &pod_uid);
+/* The claim says these devices, for whichever pods. */
+bool is_allocated(const ClaimDeal &deal);
 
-/* The claim is allocated or reserved, and not only for this pod. */
-bool is_of_others(const ResourceClaim &claim, const std::string &pod_uid);
+/* The pods of a gang that share a claim. */
+struct ClaimUsers {
+	std::vector<ClaimUser> waiting = {}; /* for a node, and not bound; in the order of ranks */
+	std::set<std::string> others = {};   /* uids; also of pods that have ended */
+};
+
+/* The next write for a claim of a pod that is not bound; nullopt: none is needed, or the claim is
+ * in use by another pod and has to become free first (is_of_others()), or another pod of the gang
+ * is the one that writes. users: if pods of a gang share the claim. */
+std::optional<DeviceStep> next_step(const ClaimDeal &deal, const std::string &node,
+	const std::string &pod_name, const std::string &pod_uid, const ClaimUsers &users = {});
+
+/* The write by which a pod that is not bound gives up an allocated claim. Pods that share it leave
+ * one after the other, in the order opposite to that of their reservations. nullopt: it is not this
+ * pod's turn. */
+std::optional<ReleaseDevices> step_back(const ResourceClaim &claim, const std::string &pod_uid);
+
+/* The claim is allocated or reserved, and not only for these pods. */
+bool is_of_others(const ResourceClaim &claim, const std::set<std::string> &pod_uids);
 
 } // namespace slurmkube::core
 

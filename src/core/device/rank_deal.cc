@@ -20,34 +20,50 @@ struct Table {
 	const DeviceSources &from;
 };
 
-/* The claim of the rank and what it gets; nullopt: it has not been served. */
+/* A claim, the ranks that use it, and what it gets; nullopt: it has not been served. */
 struct Place {
-	const RankClaims *rank;
 	const ResourceClaim *claim;
+	std::vector<const RankClaims *> ranks;
+	bool is_shared;
 	std::optional<ClaimDeal> deal;
 };
 
-bool is_reserved(const ResourceClaim &claim, const std::string &pod_uid)
+bool is_of_bound(const Place &place)
 {
+	return std::ranges::any_of(place.ranks, &RankClaims::is_bound);
+}
+
+/* A shared claim may be reserved only for pods of the gang that have ended or are about to. */
+bool is_allocated_for(const Place &place)
+{
+	const ResourceClaim &claim = *place.claim;
 	return claim.allocation &&
-		std::ranges::find(claim.reserved_for, pod_uid) != claim.reserved_for.end();
+		(place.is_shared ||
+			std::ranges::find(claim.reserved_for, place.ranks.front()->pod_uid) !=
+				claim.reserved_for.end());
+}
+
+bool is_for(const std::optional<AllocateDevices> &sent, const ResourceClaim &claim)
+{
+	return sent && sent->claim == claim.id && sent->uid == claim.uid;
 }
 
 /* The devices that the claim says or has been told; nullopt: none. */
 std::optional<ClaimDeal> told(const Place &place)
 {
 	const ResourceClaim &claim = *place.claim;
-	const std::optional<AllocateDevices> &sent = place.rank->sent;
 	ClaimDeal out{&claim, {}, {}};
-	if (is_reserved(claim, place.rank->pod_uid)) {
+	if (is_allocated_for(place)) {
 		for (const DeviceResult &one : claim.allocation->results)
 			out.devices.push_back({one, {}});
 		return out;
 	}
-	if (claim.allocation || !sent || sent->claim != claim.id || sent->uid != claim.uid)
+	const auto writer = std::ranges::find_if(
+		place.ranks, [&](const RankClaims *rank) { return is_for(rank->sent, claim); });
+	if (claim.allocation || writer == place.ranks.end())
 		return std::nullopt;
-	out.devices = sent->devices;
-	out.configs = sent->configs;
+	out.devices = (*writer)->sent->devices;
+	out.configs = (*writer)->sent->configs;
 	return out;
 }
 
@@ -90,7 +106,7 @@ bool take(const ClaimDeal &deal, std::vector<DeviceId> &left)
 void keep_bound(std::vector<Place> &places, Table &table)
 {
 	for (Place &place : places) {
-		if (!place.rank->is_bound)
+		if (!is_of_bound(place))
 			continue;
 		place.deal = ClaimDeal{place.claim, {}, {}};
 		if (!place.claim->allocation)
@@ -125,37 +141,59 @@ bool go_on(std::deque<Alternatives> &ways)
 	return has_choices;
 }
 
-Result<std::vector<ClaimDeal>> deal_to_all(std::deque<Alternatives> &ways, const Table &table)
+/* Claims that have not been served. */
+struct Unserved {
+	std::vector<const ResourceClaim *> shared;
+	std::vector<std::vector<const ResourceClaim *>> own; /* by rank */
+};
+
+Unserved unserved(const std::vector<Place> &places)
+{
+	Unserved out;
+	/* places of one rank follow each other, and a way is one of all its claims together */
+	const RankClaims *last = nullptr;
+	for (const Place &place : places) {
+		if (place.deal)
+			continue;
+		if (place.is_shared) {
+			out.shared.push_back(place.claim);
+			continue;
+		}
+		if (place.ranks.front() != last)
+			out.own.emplace_back();
+		last = place.ranks.front();
+		out.own.back().push_back(place.claim);
+	}
+	return out;
+}
+
+/* In the order of the claims, shared ones first. */
+Result<std::vector<ClaimDeal>> deal_to_all(const Unserved &asked, const Table &table)
 {
 	std::optional<Error> first;
+	Alternatives shared(asked.shared);
 	do {
-		std::vector<const ResourceClaim *> claims;
-		for (const Alternatives &one : ways)
-			claims.insert(claims.end(), one.claims().begin(), one.claims().end());
-		auto out = deal_given(claims, table.left, table.node, table.from);
-		if (out)
-			return out;
-		first = first ? first : out.error();
-	} while (go_on(ways));
+		std::deque<Alternatives> ways;
+		for (const auto &claims : asked.own)
+			ways.emplace_back(claims);
+		do {
+			std::vector<const ResourceClaim *> claims = shared.claims();
+			for (const Alternatives &one : ways)
+				claims.insert(
+					claims.end(), one.claims().begin(), one.claims().end());
+			auto out = deal_given(claims, table.left, table.node, table.from);
+			if (out)
+				return out;
+			first = first ? first : out.error();
+		} while (go_on(ways));
+	} while (shared.next());
 	return *first;
 }
 
 /* Error: that of the first way. */
 Status serve(std::vector<Place> &places, const Table &table)
 {
-	/* places of one rank follow each other, and a way is one of all its claims together */
-	std::deque<Alternatives> ways;
-	for (std::size_t i = 0; i < places.size();) {
-		const RankClaims *rank = places[i].rank;
-		std::vector<const ResourceClaim *> claims;
-		for (; i < places.size() && places[i].rank == rank; i++) {
-			if (!places[i].deal)
-				claims.push_back(places[i].claim);
-		}
-		if (!claims.empty())
-			ways.emplace_back(std::move(claims));
-	}
-	auto deals = deal_to_all(ways, table);
+	auto deals = deal_to_all(unserved(places), table);
 	if (!deals)
 		return deals.error();
 	auto next = deals->begin();
@@ -168,6 +206,26 @@ Status serve(std::vector<Place> &places, const Table &table)
 	return Ok{};
 }
 
+/* Shared claims first, then those of each rank. */
+std::vector<Place> places_of(const std::vector<RankClaims> &ranks)
+{
+	std::vector<Place> out;
+	for (const RankClaims &rank : ranks) {
+		for (const ResourceClaim *claim : rank.shared) {
+			const auto known = std::ranges::find(out, claim, &Place::claim);
+			if (known == out.end())
+				out.push_back({claim, {&rank}, true, std::nullopt});
+			else
+				known->ranks.push_back(&rank);
+		}
+	}
+	for (const RankClaims &rank : ranks) {
+		for (const ResourceClaim *claim : rank.claims)
+			out.push_back({claim, {&rank}, false, std::nullopt});
+	}
+	return out;
+}
+
 } // namespace
 
 Result<std::vector<std::vector<ClaimDeal>>> deal_to_ranks(const std::vector<RankClaims> &ranks,
@@ -177,11 +235,7 @@ Result<std::vector<std::vector<ClaimDeal>>> deal_to_ranks(const std::vector<Rank
 	if (!given)
 		return given.error();
 	Table table{std::move(*given), slot.node, from};
-	std::vector<Place> places;
-	for (const RankClaims &rank : ranks) {
-		for (const ResourceClaim *claim : rank.claims)
-			places.push_back({&rank, claim, std::nullopt});
-	}
+	std::vector<Place> places = places_of(ranks);
 	keep_bound(places, table);
 	std::vector<Place> kept = places;
 	Table rest = table;
@@ -194,9 +248,10 @@ Result<std::vector<std::vector<ClaimDeal>>> deal_to_ranks(const std::vector<Rank
 	if (!served)
 		return served.error();
 	std::vector<std::vector<ClaimDeal>> out(ranks.size());
-	for (Place &place : kept)
-		out[static_cast<std::size_t>(place.rank - ranks.data())].push_back(
-			std::move(*place.deal));
+	for (const Place &place : kept) {
+		for (const RankClaims *rank : place.ranks)
+			out[static_cast<std::size_t>(rank - ranks.data())].push_back(*place.deal);
+	}
 	return out;
 }
 

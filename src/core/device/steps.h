@@ -13,6 +13,7 @@
 #include "src/core/device/resource_claim.h"
 #include "src/core/model/pod.h"
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ namespace slurmkube::core
 
 /* Keeps the claim from being deleted while devices are allocated for it. */
 inline constexpr char k_claim_finalizer[] = "resource.kubernetes.io/delete-protection";
+/* Maximum number of pods that a claim can be reserved for. */
+inline constexpr std::size_t k_claim_users_most = 256;
 
 /* Its name follows from the pod, so a repetition makes no second claim. */
 struct CreateClaim {
@@ -51,20 +54,37 @@ struct ChosenConfig {
 	bool operator==(const ChosenConfig &) const = default;
 };
 
+/* A pod for which a claim is reserved. */
+struct ClaimUser {
+	std::string name, uid;
+	bool operator==(const ClaimUser &) const = default;
+};
+
 struct AllocateDevices {
 	ResourceClaimId claim;
 	std::string uid, version;
 	std::string node;
 	std::vector<ChosenDevice> devices;
 	std::vector<ChosenConfig> configs;
-	std::string pod_name, pod_uid; /* for which the claim is reserved */
+	std::vector<ClaimUser> users; /* several: pods of one gang */
 	bool operator==(const AllocateDevices &) const = default;
 };
 
-/* Undoes AllocateDevices for a pod that has not been bound. */
+/* Reserves a claim that is allocated for further pods of the gang that uses it. */
+struct ReserveClaim {
+	ResourceClaimId claim;
+	std::string uid, version;
+	std::vector<ClaimUser> users;
+	bool operator==(const ReserveClaim &) const = default;
+};
+
+/* Undoes AllocateDevices or ReserveClaim for a pod that has not been bound. */
 struct ReleaseDevices {
 	ResourceClaimId claim;
 	std::string uid, version;
+	/* The pod whose reservation ends, while other pods keep the devices; empty: the devices are
+	 * given back. */
+	std::string leaving_uid = {};
 	bool operator==(const ReleaseDevices &) const = default;
 };
 

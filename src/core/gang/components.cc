@@ -18,7 +18,7 @@ struct Wants {
 	std::optional<std::vector<NodeTerm>> node_terms;
 	std::vector<Toleration> tolerations;
 	std::map<std::string, std::int64_t> devices;
-	std::vector<std::string> claims; /* templates of claims for devices */
+	std::vector<std::string> claims; /* for devices: templates, and "/" with names */
 	bool operator==(const Wants &) const = default;
 };
 
@@ -42,7 +42,7 @@ Wants wants_of(const Role &role)
 	wants.tolerations = constraints.tolerations;
 	std::ranges::sort(wants.tolerations);
 	for (const PodResourceClaim &one : role.pod_template->resource_claims)
-		wants.claims.push_back(one.made_of);
+		wants.claims.push_back(one.is_own ? one.made_of : '/' + one.claim);
 	std::ranges::sort(wants.claims);
 	return wants;
 }
@@ -141,6 +141,13 @@ std::vector<Set> by_size(const std::vector<Role> &roles, const Set &set)
 	return parts;
 }
 
+/* Only pods of one job can share a claim for devices. */
+bool may_share_claims(const Set &set)
+{
+	return std::ranges::any_of(
+		set.wants.claims, [](const std::string &claim) { return claim.starts_with('/'); });
+}
+
 /* Splits a set by size if one job for it would be wasteful and the limit on components permits. */
 std::vector<Set> sets_of(const std::vector<Role> &roles)
 {
@@ -149,8 +156,9 @@ std::vector<Set> sets_of(const std::vector<Role> &roles)
 	std::size_t left = whole.size();
 	for (const Set &set : whole) {
 		left--;
-		std::vector<Set> parts =
-			is_wasteful(roles, set.roles) ? by_size(roles, set) : std::vector<Set>{set};
+		std::vector<Set> parts = !may_share_claims(set) && is_wasteful(roles, set.roles)
+			? by_size(roles, set)
+			: std::vector<Set>{set};
 		if (sets.size() + parts.size() + left > k_components_most)
 			parts = {set};
 		std::ranges::move(parts, std::back_inserter(sets));

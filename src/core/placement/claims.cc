@@ -121,6 +121,10 @@ std::string step_text(const ClaimStep &step)
 		std::string operator()(const CreateClaim &) const { return "created"; }
 		std::string operator()(const MapRequests &) const { return "named in the pod"; }
 		std::string operator()(const ProtectClaim &) const { return "given the finalizer"; }
+		std::string operator()(const ReserveClaim &s) const
+		{
+			return "reserved for " + std::to_string(s.users.size()) + " more pods";
+		}
 		std::string operator()(const ReleaseDevices &) const { return "released"; }
 		std::string operator()(const AllocateDevices &s) const
 		{

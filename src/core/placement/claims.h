@@ -83,7 +83,7 @@ struct SelectNode {
 };
 /* What is written for a claim before its pod is bound; all but the first two are for devices. */
 using ClaimStep = std::variant<GiveVolume, SelectNode, CreateClaim, ProtectClaim, AllocateDevices,
-	MapRequests, ReleaseDevices>;
+	ReserveClaim, MapRequests, ReleaseDevices>;
 
 const std::string &claim_name_of(const ClaimStep &step);
 /* What the claim is given, for logs: "given volume v1", "given gpu-0, gpu-1". */

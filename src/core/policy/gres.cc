@@ -79,6 +79,11 @@ std::string claimed_resource(const Gres &gres)
 	return k_claimed + with_type(gres.name, gres.type);
 }
 
+bool is_claimed_resource(const std::string &resource)
+{
+	return resource.starts_with(k_claimed);
+}
+
 Result<std::string> gres_of_pod(const Resources &requests, const GresTable &table)
 {
 	Counts counts;

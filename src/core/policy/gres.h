@@ -40,6 +40,7 @@ GresTable default_gres_table();
 /* Devices that claims ask for, as a resource: "/gpu:a100", a name that no resource of Kubernetes
  * has. With it, claims count like extended resources in the shape of a gang. */
 std::string claimed_resource(const Gres &gres);
+bool is_claimed_resource(const std::string &resource);
 
 /* What the pod requests, for example "gpu:2,gpu:mig-1g.5gb:1", or empty. invalid: a resource has no
  * rule; the error names the resource. */

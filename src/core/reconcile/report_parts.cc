@@ -66,8 +66,7 @@ std::string resource_claim_not_own(const std::string &claim)
 std::string resource_claim_in_use(const std::string &claim)
 {
 	return "resource claim " + claim +
-		" is allocated, and not for this pod alone: Slurm does "
-		"not share devices between pods";
+		" is in use by other pods: only pods that share a Slurm job can share its devices";
 }
 
 std::string resource_claim_being_written(const std::string &claim)

@@ -35,6 +35,17 @@ std::string resource_claim_missing(const std::string &claim);
 std::string resource_claim_ends(const std::string &claim);
 std::string resource_claim_not_own(const std::string &claim);
 std::string resource_claim_in_use(const std::string &claim);
+/* Why pods that share a job cannot share the claim, with the remedy. */
+std::string shared_claim_of_jobs(const std::string &claim, const GangId &gang);
+std::string shared_claim_of_many(const std::string &claim, const GangId &gang, std::size_t pods);
+std::string shared_claim_on_nodes(const std::string &claim, std::uint32_t min_nodes);
+/* " on one node with gpu:2 (...)" */
+std::string on_one_node(const std::string &gres);
+std::string claims_and_gres(const std::string &gres);
+std::string no_node_for_shared(const std::string &claim, const std::string &reasons);
+inline constexpr char k_shared_claim_elsewhere[] =
+	"pods of its job share a resource claim and must be on one node, and the job has several";
+inline constexpr char k_no_devices[] = "has no devices for its resource claims";
 std::string resource_claim_being_written(const std::string &claim);
 /* ---- the claim that the agent makes for extended resources ---- */
 std::string extended_claim_name_taken(const ResourceClaimId &claim);

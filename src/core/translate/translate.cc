@@ -16,7 +16,7 @@ namespace slurmkube::core
 namespace
 {
 
-/* Slurm can give the devices of a claim only if it counts them, and to one pod. */
+/* Slurm can give the devices of a claim only if it counts them. */
 Status check_resource_claims(const Pod &pod, const Policy &policy, Pods pods)
 {
 	if (pod.resource_claims.empty())
@@ -35,12 +35,6 @@ Status check_resource_claims(const Pod &pod, const Policy &policy, Pods pods)
 					" is not supported yet for pods that share a job: use a "
 					"ResourceClaimTemplate with this DeviceClass in "
 					"spec.resourceClaims"};
-		if (pods == Pods::gang && !one.is_own)
-			return Error{Errc::invalid,
-				"spec.resourceClaims '" + one.name +
-					"' names one claim for all pods that share a job, which is "
-					"not supported yet: use resourceClaimTemplateName, so that "
-					"each pod has its own"};
 	}
 	return Ok{};
 }

@@ -37,19 +37,18 @@ bool is_being_released(const PodEntry &entry, const ResourceClaim &claim)
 }
 
 /* The claim has devices that it must give back, which another claim of the pod may be to get. */
-bool is_wrong(const ClaimDeal &deal, const PodUid &uid)
+bool is_wrong(const ClaimDeal &deal)
 {
-	return deal.claim->allocation && !is_done(deal, uid.text);
+	return deal.claim->allocation && !is_allocated(deal);
 }
 
-std::vector<const ClaimDeal *> wrong_ones_first(
-	const std::vector<ClaimDeal> &deals, const PodUid &uid)
+std::vector<const ClaimDeal *> wrong_ones_first(const std::vector<ClaimDeal> &deals)
 {
 	std::vector<const ClaimDeal *> out;
 	for (const ClaimDeal &one : deals)
 		out.push_back(&one);
 	std::stable_partition(
-		out.begin(), out.end(), [&](const ClaimDeal *one) { return is_wrong(*one, uid); });
+		out.begin(), out.end(), [](const ClaimDeal *one) { return is_wrong(*one); });
 	return out;
 }
 
@@ -60,8 +59,20 @@ bool is_written_here(const PodEntry &entry, const ResourceClaim &claim)
 	/* that comes only after the devices of the claim were sure */
 	if (const auto *mapped = std::get_if<MapRequests>(&*entry.submitted_step))
 		return mapped->claim == claim.id;
-	const auto *sent = std::get_if<AllocateDevices>(&*entry.submitted_step);
-	return sent && sent->claim == claim.id && sent->uid == claim.uid;
+	const auto is_for = [&](const auto *sent) {
+		return sent && sent->claim == claim.id && sent->uid == claim.uid;
+	};
+	return is_for(std::get_if<AllocateDevices>(&*entry.submitted_step)) ||
+		is_for(std::get_if<ReserveClaim>(&*entry.submitted_step));
+}
+
+/* The same for a claim that pods of a gang share: one of them writes for all. */
+bool is_written_for(const State &state, const ClaimUsers &users, const ResourceClaim &claim)
+{
+	return std::ranges::any_of(users.waiting, [&](const ClaimUser &user) {
+		const PodEntry *entry = state.entry({user.uid});
+		return entry && is_written_here(*entry, claim);
+	});
 }
 
 /* Adds the devices of the claims to those of options and extended resources. */
@@ -122,7 +133,7 @@ void FactsReader::check_devices(
 	const auto deals = deal(
 		*claims, slot, record ? record->extra.value_or("") : "", device_sources(state_));
 	if (deals)
-		follow_deals(uid, pod, *deals, rank);
+		follow_deals(uid, pod, *deals, {}, rank);
 	else
 		refuse_deal(uid, deals.error(), slot.node, n);
 }
@@ -141,12 +152,12 @@ void FactsReader::refuse_deal(
 
 /* One write after the other, until the claims say what was dealt. */
 void FactsReader::follow_deals(const PodUid &uid, const Pod &pod,
-	const std::vector<ClaimDeal> &deals, RankFacts &rank) const
+	const std::vector<ClaimDeal> &deals, const SharedUsers &users, RankFacts &rank) const
 {
 	const PodEntry &entry = state_.pods.at(uid);
-	for (const ClaimDeal *each : wrong_ones_first(deals, uid)) {
+	for (const ClaimDeal *each : wrong_ones_first(deals)) {
 		const ClaimDeal &one = *each;
-		if (!is_wrong(one, uid) && is_in_use(one, rank.node))
+		if (!is_wrong(one) && is_in_use(one, rank.node))
 			break;
 		if (is_being_released(entry, *one.claim)) {
 			rank.node.device_wait = resource_claim_being_written(one.claim->id.name);
@@ -155,12 +166,15 @@ void FactsReader::follow_deals(const PodUid &uid, const Pod &pod,
 			break;
 		}
 		if (!is_done(one, uid.text)) {
-			take_step(uid, pod, one, rank);
+			take_step(uid, pod, one, users, rank);
 			break;
 		}
 		/* a release by an agent before this one may still come */
 		const std::int64_t sure_us = state_.sync.synced_us() + k_late_us;
-		if (now_.mono_us >= sure_us || is_written_here(entry, *one.claim))
+		const auto shared = users.find(one.claim);
+		if (now_.mono_us >= sure_us || is_written_here(entry, *one.claim) ||
+			(shared != users.end() &&
+				is_written_for(state_, shared->second, *one.claim)))
 			continue;
 		rank.node.device_wait = resource_claim_being_written(one.claim->id.name);
 		found_.look_later(uid, sure_us);
@@ -173,15 +187,20 @@ void FactsReader::follow_deals(const PodUid &uid, const Pod &pod,
 /* The claim of a pod that was deleted by force is gone at once, its containers are not. */
 bool FactsReader::is_being_vacated(const DeviceId &device) const
 {
-	const PodEntry *user = state_.entry({state_.resource_claims.last_user_of(device)});
-	return user && user->hold_until_us > now_.mono_us;
+	return std::ranges::any_of(
+		state_.resource_claims.last_users_of(device), [&](const std::string &uid) {
+			const PodEntry *user = state_.entry({uid});
+			return user && user->hold_until_us > now_.mono_us;
+		});
 }
 
 /* Another claim has one of the devices: its pod may still use it. */
 bool FactsReader::is_in_use(const ClaimDeal &one, PlaceFacts &n) const
 {
 	for (const ChosenDevice &chosen : one.devices) {
-		if (!chosen.result.is_for_admin && is_being_vacated(chosen.result.device)) {
+		/* a claim that has the device already may have got it from a pod that shared it */
+		if (!chosen.result.is_for_admin && !is_allocated(one) &&
+			is_being_vacated(chosen.result.device)) {
 			n.device_wait = device_being_vacated(chosen.result.device.name);
 			return true;
 		}
@@ -197,11 +216,13 @@ bool FactsReader::is_in_use(const ClaimDeal &one, PlaceFacts &n) const
 }
 
 /* The next write for one claim, or what it waits for. */
-void FactsReader::take_step(
-	const PodUid &uid, const Pod &pod, const ClaimDeal &one, RankFacts &rank) const
+void FactsReader::take_step(const PodUid &uid, const Pod &pod, const ClaimDeal &one,
+	const SharedUsers &users, RankFacts &rank) const
 {
 	PlaceFacts &n = rank.node;
-	const auto step = next_step(one, n.name, pod.name, uid.text);
+	const auto shared = users.find(one.claim);
+	const auto step = next_step(one, n.name, pod.name, uid.text,
+		shared == users.end() ? ClaimUsers() : shared->second);
 	const PodEntry &entry = state_.pods.at(uid);
 	const bool is_new = step && entry.submitted_step != claim_step(*step);
 	if (is_new && std::holds_alternative<ReleaseDevices>(*step))
@@ -243,10 +264,10 @@ void FactsReader::note_stale_claim(const PodEntry &entry, const SlurmJob *job, R
 		return;
 	for (const PodResourceClaim &one : pod.resource_claims) {
 		const ResourceClaim *claim = claim_of(state_, pod, one);
-		if (!claim || !claim->allocation || is_of_others(*claim, pod.uid.text))
+		const auto back = claim ? step_back(*claim, pod.uid.text) : std::nullopt;
+		if (!back || is_used_by_others(state_, *claim, state_.component_key_of(r.uid)))
 			continue;
-		const ClaimStep step =
-			ReleaseDevices{claim->id, claim->uid, claim->resource_version};
+		const ClaimStep step = *back;
 		if (entry.submitted_step == step)
 			continue;
 		if (now_.mono_us >= since_us)

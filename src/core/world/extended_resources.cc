@@ -47,8 +47,8 @@ std::string extended_claim_trouble(const State &state, const Pod &pod, const Res
 	/* what a pod that runs has is what its claim says */
 	if (pod.node_name.empty() && wanted && !asks_the_same(claim, wanted->claim))
 		return extended_claim_differs(claim.id, backed_text(pod));
-	return is_of_others(claim, pod.uid.text) ? resource_claim_in_use(claim.id.name)
-						 : std::string();
+	return is_of_others(claim, {pod.uid.text}) ? resource_claim_in_use(claim.id.name)
+						   : std::string();
 }
 
 std::optional<Refusal> device_plugin_refuses(

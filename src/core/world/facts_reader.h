@@ -126,12 +126,14 @@ class FactsReader
 		const PodUid &uid, const Pod &pod, const SlurmJob &job, RankFacts &rank) const;
 	void refuse_deal(const PodUid &uid, const Error &why, const std::string &node,
 		PlaceFacts &facts) const;
+	/* users: of the claims that pods of a gang share */
+	using SharedUsers = std::map<const ResourceClaim *, ClaimUsers>;
 	void follow_deals(const PodUid &uid, const Pod &pod, const std::vector<ClaimDeal> &deals,
-		RankFacts &rank) const;
+		const SharedUsers &users, RankFacts &rank) const;
 	[[nodiscard]] bool is_being_vacated(const DeviceId &device) const;
 	bool is_in_use(const ClaimDeal &one, PlaceFacts &facts) const;
-	void take_step(
-		const PodUid &uid, const Pod &pod, const ClaimDeal &one, RankFacts &rank) const;
+	void take_step(const PodUid &uid, const Pod &pod, const ClaimDeal &one,
+		const SharedUsers &users, RankFacts &rank) const;
 	void wait_for_devices(const PodUid &uid, PlaceFacts &facts) const;
 	void map_requests(const PodUid &uid, const Pod &pod, RankFacts &rank) const;
 	void note_stale_claim(const PodEntry &entry, const SlurmJob *job, RankFacts &rank) const;
@@ -139,7 +141,10 @@ class FactsReader
 	[[nodiscard]] std::map<std::string, std::vector<RankFacts *>> ranks_with_claims(
 		ComponentFacts &facts) const;
 	void note_unread_claims(const Gang &gang, ComponentFacts &f) const;
-	void check_gang_devices(ComponentFacts &facts) const;
+	void check_gang_devices(const Gang &gang, ComponentFacts &facts) const;
+	void forbid_other_nodes(ComponentFacts &facts) const;
+	[[nodiscard]] SharedUsers users_of_shared(
+		const std::vector<RankFacts *> &ranks, const std::vector<RankClaims> &claims) const;
 	[[nodiscard]] Result<std::vector<const ResourceClaim *>> claims_of_bound(
 		const Pod &pod) const;
 	[[nodiscard]] std::vector<RankClaims> claims_of_ranks(

@@ -35,6 +35,8 @@ enum class Placing : std::uint8_t {
 struct GangPlan {
 	std::uint32_t per_node = 0;
 	GangShape shape;
+	/* See gres_on_node(); nullopt: the job may have several nodes. */
+	std::optional<std::string> gres_on_node = {};
 };
 
 /* A pod that leaves its gang and gets a job of its own. */

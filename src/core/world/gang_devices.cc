@@ -7,6 +7,7 @@
 #include "src/core/world/facts_reader.h"
 #include "src/core/world/parts.h"
 #include "src/core/world/pod_devices.h"
+#include "src/core/world/shared_claims.h"
 
 #include <algorithm>
 
@@ -37,6 +38,24 @@ bool is_placed(const RankFacts &r)
 		n.forbidden.empty() && !n.claim_step && n.claim_wait.empty();
 }
 
+bool is_named(const Pod &pod, const ResourceClaim &claim)
+{
+	return std::ranges::any_of(pod.resource_claims, [&](const PodResourceClaim &one) {
+		return !one.is_own && one.claim == claim.id.name;
+	});
+}
+
+/* Moves the claims that the pod names to the shared ones. */
+void part_claims(const Pod &pod, RankClaims &rank)
+{
+	for (const ResourceClaim *claim : rank.claims) {
+		if (is_named(pod, *claim))
+			rank.shared.push_back(claim);
+	}
+	std::erase_if(
+		rank.claims, [&](const ResourceClaim *claim) { return is_named(pod, *claim); });
+}
+
 } // namespace
 
 bool are_claims_unread(const State &state, const Gang &gang)
@@ -53,23 +72,23 @@ bool are_claims_unread(const State &state, const Gang &gang)
 void add_claimed(const State &state, const Pod &pod, Resources &requests)
 {
 	const auto demand = pod.resource_claims.empty() ? Result<const DeviceDemand *>(nullptr)
-							: device_demand(state, pod);
+							: device_demand(state, pod, ClaimPart::own);
 	if (!demand || !*demand)
 		return;
 	for (const Gres &one : (*demand)->gres)
 		requests.extended[claimed_resource(one)] += static_cast<std::int64_t>(one.count);
 }
 
-std::string device_trouble_of_gang(const State &state, const Gang &gang)
+std::string device_trouble_of_gang(const State &state, const PodUid &key, const Gang &gang)
 {
 	for (const auto &[uid, rank] : gang.members) {
 		const PodEntry &entry = state.pods.at(uid);
 		if (!has_claims(entry) || side_of(entry) != PodSide::waiting)
 			continue;
-		if (const auto demand = device_demand(state, *entry.pod); !demand)
+		if (const auto demand = device_demand(state, *entry.pod, ClaimPart::own); !demand)
 			return demand.error().what;
 	}
-	return {};
+	return trouble_of_shared(state, key, gang);
 }
 
 /* By node: the ranks there that have claims, in their order. */
@@ -103,16 +122,33 @@ void FactsReader::note_unread_claims(const Gang &gang, ComponentFacts &f) const
 }
 
 /* For a gang whose job has nodes: which pod gets which of the job's devices. */
-void FactsReader::check_gang_devices(ComponentFacts &f) const
+void FactsReader::check_gang_devices(const Gang &gang, ComponentFacts &f) const
 {
 	if (job_side(f.job) != JobSide::allocated)
 		return;
+	if (f.job->nodes.size() > 1 && !shared_claims(state_, gang).empty())
+		forbid_other_nodes(f);
 	for (auto &[node, ranks] : ranks_with_claims(f)) {
 		const auto slot = std::ranges::find(f.job->nodes, node, &NodeAllocation::node);
 		if (slot != f.job->nodes.end())
 			check_devices_on(*slot, ranks, provisional_.contains(f.job->id));
 	}
 	hold_together(f);
+}
+
+/* The job has more nodes than were asked for. Pods that share a claim can be on one only, which is
+ * that of those that are bound. */
+void FactsReader::forbid_other_nodes(ComponentFacts &f) const
+{
+	std::set<std::string> bound;
+	for (const RankFacts &r : f.ranks) {
+		if (is_bound_side(r.side) && names_claims(*r.pod))
+			bound.insert(bound_node_of(state_.pods.at(r.uid)));
+	}
+	for (RankFacts &r : f.ranks) {
+		if (is_placed(r) && names_claims(*r.pod) && !bound.contains(r.node.name))
+			r.node.forbidden = cannot_be_used(k_shared_claim_elsewhere);
+	}
 }
 
 /* Until all claims are written no pod is bound, because then the allocation can still be given back
@@ -158,6 +194,24 @@ Result<std::vector<const ResourceClaim *>> FactsReader::claims_of_bound(const Po
 	return out;
 }
 
+/* For the ranks whose claims are these. */
+FactsReader::SharedUsers FactsReader::users_of_shared(
+	const std::vector<RankFacts *> &ranks, const std::vector<RankClaims> &claims) const
+{
+	SharedUsers out;
+	for (std::size_t i = 0; i < ranks.size(); i++) {
+		for (const ResourceClaim *claim : claims[i].shared) {
+			ClaimUsers &users = out[claim];
+			if (!claims[i].is_bound)
+				users.waiting.push_back({ranks[i]->pod->name, ranks[i]->uid.text});
+			/* one that uses the claim and is of another job would have kept this
+			 * one's pods from it before */
+			users.others.insert(claim->reserved_for.begin(), claim->reserved_for.end());
+		}
+	}
+	return out;
+}
+
 /* Claims that cannot be used yet keep only their own pod from being bound. */
 std::vector<RankClaims> FactsReader::claims_of_ranks(
 	std::vector<RankFacts *> &ranks, bool is_provisional) const
@@ -168,7 +222,8 @@ std::vector<RankClaims> FactsReader::claims_of_ranks(
 		const auto claims =
 			is_bound ? claims_of_bound(*r->pod) : resource_claims_of(state_, *r->pod);
 		if (claims && (is_bound || !is_provisional)) {
-			out.push_back({r->uid.text, is_bound, *claims, sent_for(*r)});
+			out.push_back({r->uid.text, is_bound, *claims, sent_for(*r), {}});
+			part_claims(*r->pod, out.back());
 			return false;
 		}
 		if (!is_bound) {
@@ -199,12 +254,13 @@ void FactsReader::check_devices_on(
 	const SlurmNode *record = state_.slurm_node(slot.node);
 	const auto deals = deal_to_ranks(
 		claims, slot, record ? record->extra.value_or("") : "", device_sources(state_));
+	const SharedUsers users = users_of_shared(ranks, claims);
 	for (std::size_t i = 0; i < ranks.size(); i++) {
 		RankFacts &r = *ranks[i];
 		if (is_bound_side(r.side))
 			continue;
 		if (deals)
-			follow_deals(r.uid, *r.pod, (*deals)[i], r);
+			follow_deals(r.uid, *r.pod, (*deals)[i], users, r);
 		else if (has_no_devices(slot, state_.settings.devices))
 			r.node.forbidden = cannot_be_used(deals.error().what);
 		else

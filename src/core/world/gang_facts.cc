@@ -263,7 +263,7 @@ void FactsReader::note_ranks(
 			f.ranks.push_back(facts_of_member(gang, component, m, layout, f.job));
 	}
 	note_unread_claims(gang, f);
-	check_gang_devices(f);
+	check_gang_devices(gang, f);
 	note_misfits(gang, f, found_);
 	note_goes_on(f);
 	note_wrong_allocation(key, component, f);
@@ -289,7 +289,7 @@ void FactsReader::note_what_is_missing(const PodUid &key, const Gang &gang, Comp
 		f.waits_for = waiting_for_claims(trouble);
 		found_.look_later(key, now_.mono_us + k_claim_look_us);
 	}
-	if (std::string why = f.pinned.empty() ? device_trouble_of_gang(state_, gang) : "";
+	if (std::string why = f.pinned.empty() ? device_trouble_of_gang(state_, key, gang) : "";
 		!why.empty()) {
 		f.waits_for = waiting_for_devices(std::move(why));
 		found_.look_later(key, now_.mono_us + k_claim_look_us);

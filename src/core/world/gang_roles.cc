@@ -12,6 +12,7 @@
 #include "src/core/world/facts_reader.h"
 #include "src/core/world/parts.h"
 #include "src/core/world/pod_claims.h"
+#include "src/core/world/shared_claims.h"
 
 #include <algorithm>
 
@@ -257,6 +258,11 @@ void FactsReader::exclude_for_roles(const PodUid &key, const Gang &gang, const R
 	}
 	exclude_siblings(key, roles, excluded);
 	exclude_for_claims(state_, gang, excluded);
+	if (const Status shared = exclude_for_shared(state_, gang, excluded); !shared) {
+		found_.placing = Placing::unschedulable;
+		*spec = shared.error();
+		return;
+	}
 	(*spec)->excluded_nodes.assign(excluded.begin(), excluded.end());
 	filter_.exclude_unwanted(state_, **spec);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Facts about the job that a gang asks for: its shape, where it may run, and whether the nodes have
- * that much at all. */
+/* Facts about the job that a gang asks for: its shape, and where it may run. gang_room.cc says
+ * whether the nodes have that much at all. */
 #include "src/core/model/amounts.h"
 #include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
@@ -8,6 +8,7 @@
 #include "src/core/world/facts_reader.h"
 #include "src/core/world/parts.h"
 #include "src/core/world/pod_devices.h"
+#include "src/core/world/shared_claims.h"
 
 #include <algorithm>
 
@@ -51,7 +52,7 @@ Status check_claimed(const GangShape &shape, const std::string &option)
 {
 	for (const auto &[resource, amount] : shape.extended_per_task) {
 		const std::string name = resource.substr(1, resource.find(':') - 1);
-		if (resource.starts_with('/') && lists_gres(option, name))
+		if (is_claimed_resource(resource) && lists_gres(option, name))
 			return Error{Errc::invalid,
 				"the resource claims and option gres='" + option +
 					"' both ask for GRES " + name + ": leave one of them out"};
@@ -65,7 +66,9 @@ Status check_claimed(const GangShape &shape, const std::string &option)
 GangPlan FactsReader::plan_of(const Gang &gang, const Pod &first) const
 {
 	const auto spec = translate(first, state_.settings.policy, 1, Pods::gang);
-	GangPlan plan{.per_node = spec ? spec->options.pods_per_node.value_or(0) : 0, .shape = {}};
+	GangPlan plan{.per_node = spec ? spec->options.pods_per_node.value_or(0) : 0,
+		.shape = {},
+		.gres_on_node = {}};
 	const RolePods roles = pods_of_roles(gang);
 	for (const RolePod &role : roles) {
 		const std::uint32_t most =
@@ -83,7 +86,9 @@ GangPlan FactsReader::plan_of(const Gang &gang, const Pod &first) const
 		excluded.insert(of_role.begin(), of_role.end());
 	}
 	const Packing packing = plan.per_node > 0 ? Packing::one_per_task : Packing::shared;
-	plan.shape = shape_of(ranks_as_seen(gang), state_.settings.policy.least_memory_mib, packing,
+	std::vector<Rank> ranks = ranks_as_seen(gang);
+	plan.gres_on_node = gres_on_node(state_, gang, ranks);
+	plan.shape = shape_of(ranks, state_.settings.policy.least_memory_mib, packing,
 		state_.settings.policy.cpu_unit, node_sizes(excluded));
 	const Resources &requests = first.requests;
 	/* the options may ask for more than the pods request */
@@ -140,70 +145,6 @@ std::vector<Rank> FactsReader::ranks_as_seen(const Gang &gang) const
 	return ranks;
 }
 
-namespace
-{
-
-std::string size_text(std::uint32_t cpus, std::uint64_t memory_mib, const std::string &gres,
-	std::uint32_t cpu_unit)
-{
-	return cpus_text(cpus, cpu_unit) + (gres.empty() ? " and " : ", ") +
-		std::to_string(memory_mib) + " MiB" + (gres.empty() ? "" : " and " + gres);
-}
-
-/* What a task needs and no node has, as text for users. */
-std::string missing_text(const JobSpec &spec, const NodeSizes &nodes, std::uint32_t cpu_unit)
-{
-	std::string text;
-	const auto add = [&](const std::string &part) {
-		text += (text.empty() ? "; no node has " : ", none ") + part;
-	};
-	const auto has = [&](auto holds) {
-		return std::ranges::any_of(
-			nodes, [&](const auto &node) { return holds(node.first); });
-	};
-	if (!has([&](const NodeSize &node) { return node.cpus >= spec.cpus; }))
-		add(cpus_text(spec.cpus, cpu_unit));
-	if (!has([&](const NodeSize &node) { return node.memory_mib >= spec.memory_mib; }))
-		add(std::to_string(spec.memory_mib) + " MiB");
-	for (const Gres &one : gres_from_text(spec.gres_of_task)) {
-		if (!has([&](const NodeSize &node) {
-			    return gres_count(gres_from_text(node.gres), one) >= one.count;
-		    }))
-			add(one.name + (one.type.empty() ? "" : ":" + one.type) + ":" +
-				std::to_string(one.count));
-	}
-	return text;
-}
-
-/* Slurm would leave a job that needs more than all empty nodes have in the queue for ever. */
-std::string trouble_with_room(const JobSpec &spec, const NodeSizes &nodes, std::uint32_t cpu_unit)
-{
-	std::uint64_t places = 0;
-	for (const auto &[node, count] : nodes) {
-		const std::uint64_t here =
-			tasks_on(node, spec.cpus, spec.memory_mib, spec.gres_of_task);
-		places += count *
-			(spec.tasks_per_node > 0
-					? std::min<std::uint64_t>(here, spec.tasks_per_node)
-					: here);
-	}
-	if (places >= spec.tasks)
-		return {};
-	std::string text = "the gang needs " + std::to_string(spec.tasks) +
-		(spec.tasks == 1 ? " task of " : " tasks of ") +
-		size_text(spec.cpus, spec.memory_mib, spec.gres_of_task, cpu_unit) + " at once, ";
-	if (nodes.empty())
-		return text + "and no node may take pods of all its roles";
-	const NodeSize &largest = nodes.rbegin()->first;
-	text += "and all nodes that its pods may use hold " +
-		(places == 0 ? "none" : std::to_string(places)) +
-		missing_text(spec, nodes, cpu_unit);
-	return text + "; the largest node has " +
-		size_text(largest.cpus, largest.memory_mib, largest.gres, cpu_unit);
-}
-
-} // namespace
-
 /* The job as the options of the first pod ask for it, before it becomes that of the gang. */
 Result<JobSpec> FactsReader::spec_of_first(
 	const PodUid &key, const Gang &gang, const Pod &first, const RolePods &roles) const
@@ -229,22 +170,6 @@ Result<JobSpec> FactsReader::spec_of_first(
 				" " + gang.id.name +
 				" would wait for the others, which have the same name; remove it"};
 	return spec;
-}
-
-/* Replaces the spec by an error if all nodes that the gang may use are too small together. */
-void FactsReader::check_room(const GangPlan &plan, std::optional<Result<JobSpec>> &spec) const
-{
-	if (!spec || !*spec || node_sizes({}).empty())
-		return;
-	const std::set<std::string> excluded(
-		(*spec)->excluded_nodes.begin(), (*spec)->excluded_nodes.end());
-	if (std::string trouble = trouble_with_room(
-		    **spec, node_sizes(excluded), state_.settings.policy.cpu_unit);
-		!trouble.empty()) {
-		found_.placing = Placing::unschedulable;
-		*spec = Error{Errc::not_found,
-			trouble + (plan.shape.excess.empty() ? "" : "; " + plan.shape.excess)};
-	}
 }
 
 void FactsReader::spec_of(
@@ -275,6 +200,13 @@ void FactsReader::spec_of(
 		return;
 	}
 	take_gang(spec->value(), key, gang, plan, *first);
+	const Status on_one_node = plan.gres_on_node
+		? ask_for_one_node(state_, key, gang, *plan.gres_on_node, spec->value())
+		: Status(Ok{});
+	if (!on_one_node) {
+		*spec = on_one_node.error();
+		return;
+	}
 	exclude_for_roles(key, gang, roles, plan.per_node, spec);
 	check_room(plan, spec);
 }

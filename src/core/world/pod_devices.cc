@@ -13,22 +13,45 @@ namespace slurmkube::core
 namespace
 {
 
-/* Why the claim cannot be used; empty: it can. */
-std::string trouble_of(const ResourceClaim *claim, const PodResourceClaim &wanted, const Pod &pod)
+bool is_in(const PodResourceClaim &one, ClaimPart part)
 {
-	if (!claim)
-		return resource_claim_missing(wanted.claim);
-	if (claim->deleting)
-		return resource_claim_ends(wanted.claim);
+	return part == ClaimPart::all || one.is_own == (part == ClaimPart::own);
+}
+
+/* Why the claim cannot be used; empty: it can. */
+std::string trouble_of(
+	const State &state, const Pod &pod, const PodResourceClaim &one, const ResourceClaim *claim)
+{
 	/* the kubelet refuses it, too */
-	if (wanted.is_own && claim->owner_uid != pod.uid.text)
-		return resource_claim_not_own(wanted.claim);
-	if (is_of_others(*claim, pod.uid.text))
-		return resource_claim_in_use(wanted.claim);
-	return {};
+	if (claim && !claim->deleting && one.is_own && claim->owner_uid != pod.uid.text)
+		return resource_claim_not_own(one.claim);
+	return trouble_of_claim(
+		state, {pod.name_space, one.claim}, state.component_key_of(pod.uid));
 }
 
 } // namespace
+
+bool is_used_by_others(const State &state, const ResourceClaim &claim, const PodUid &key)
+{
+	std::set<std::string> own;
+	for (const std::string &uid : claim.reserved_for) {
+		if (state.component_key_of({uid}) == key)
+			own.insert(uid);
+	}
+	return is_of_others(claim, own);
+}
+
+std::string trouble_of_claim(const State &state, const ResourceClaimId &id, const PodUid &key)
+{
+	const ResourceClaim *claim = state.resource_claims.find(id);
+	if (!claim)
+		return resource_claim_missing(id.name);
+	if (claim->deleting)
+		return resource_claim_ends(id.name);
+	if (is_used_by_others(state, *claim, key))
+		return resource_claim_in_use(id.name);
+	return {};
+}
 
 DeviceSources device_sources(const State &state)
 {
@@ -48,7 +71,8 @@ const ResourceClaim *claim_of(const State &state, const Pod &pod, const PodResou
 			       : state.resource_claims.find({pod.name_space, one.claim});
 }
 
-Result<std::vector<const ResourceClaim *>> resource_claims_of(const State &state, const Pod &pod)
+Result<std::vector<const ResourceClaim *>> resource_claims_of(
+	const State &state, const Pod &pod, ClaimPart part)
 {
 	std::vector<const ResourceClaim *> out;
 	if (!are_devices_listed(state))
@@ -57,15 +81,14 @@ Result<std::vector<const ResourceClaim *>> resource_claims_of(const State &state
 					? state.devices.unreadable()
 					: state.resource_claims.unreadable())};
 	for (const PodResourceClaim &one : pod.resource_claims) {
-		if (one.is_needless)
+		if (one.is_needless || !is_in(one, part))
 			continue;
 		const ResourceClaim *claim = claim_of(state, pod, one);
 		if (one.is_extended ? !claim : one.claim.empty())
 			return Error{Errc::again, resource_claim_not_made(one.name)};
-		if (std::string trouble = one.is_extended
-				? extended_claim_trouble(state, pod, *claim)
-				: trouble_of(claim, one, pod);
-			!trouble.empty())
+		std::string trouble = one.is_extended ? extended_claim_trouble(state, pod, *claim)
+						      : trouble_of(state, pod, one, claim);
+		if (!trouble.empty())
 			return Error{Errc::again, std::move(trouble)};
 		/* two of the pod's names may stand for one claim */
 		if (std::ranges::find(out, claim) == out.end())
@@ -74,9 +97,9 @@ Result<std::vector<const ResourceClaim *>> resource_claims_of(const State &state
 	return out;
 }
 
-Result<const DeviceDemand *> device_demand(const State &state, const Pod &pod)
+Result<const DeviceDemand *> device_demand(const State &state, const Pod &pod, ClaimPart part)
 {
-	const auto claims = resource_claims_of(state, pod);
+	const auto claims = resource_claims_of(state, pod, part);
 	if (!claims)
 		return claims.error();
 	const Result<DeviceDemand> &demand =
@@ -96,14 +119,15 @@ std::optional<Refusal> devices_refuse(
 		return Refusal{Cause::device, *why};
 	if (auto refusal = device_plugin_refuses(state, pod, node))
 		return refusal;
-	const auto demand = device_demand(state, pod);
+	const bool is_of_gang =
+		state.gangs.contains(uid) || state.gangs.contains(state.component_key_of(uid));
+	const auto demand = device_demand(state, pod, is_of_gang ? ClaimPart::own : ClaimPart::all);
 	if (!demand || (*demand)->fit.contains(node) ||
 		((*demand)->fit.empty() && (*demand)->unfit.empty()))
 		return std::nullopt;
 	const auto unfit = (*demand)->unfit.find(node);
-	return Refusal{Cause::device,
-		unfit == (*demand)->unfit.end() ? "has no devices for its resource claims"
-						: unfit->second};
+	return Refusal{
+		Cause::device, unfit == (*demand)->unfit.end() ? k_no_devices : unfit->second};
 }
 
 } // namespace slurmkube::core

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/world/resource_claims.h"
 
+#include "src/core/device/steps.h"
+
 #include <algorithm>
 
 namespace slurmkube::core
@@ -13,6 +15,8 @@ namespace
 constexpr std::size_t k_demands_most = 256;
 /* Selectors, names and constraints of all claims of a pod. */
 constexpr std::size_t k_key_bytes_most = 64 << 10;
+/* Last users of a device: twice as many as a claim can be reserved for. */
+constexpr std::size_t k_users_most = 2 * k_claim_users_most;
 
 void add(std::string &key, const std::string &part)
 {
@@ -55,18 +59,40 @@ std::string key_of(const std::vector<const ResourceClaim *> &claims)
 
 } // namespace
 
-void ResourceClaims::hold(const ResourceClaim &claim)
+namespace
+{
+
+/* One claim's users, the oldest first: pods of a gang may have shared it one after the other. */
+void add_users(const std::vector<std::string> &users, std::vector<std::string> &known)
+{
+	for (const std::string &uid : users) {
+		if (std::ranges::find(known, uid) == known.end())
+			known.push_back(uid);
+	}
+	if (known.size() > k_users_most)
+		known.erase(known.begin(), known.end() - static_cast<std::ptrdiff_t>(k_users_most));
+}
+
+} // namespace
+
+void ResourceClaims::hold(const ResourceClaim &claim, const ResourceClaim *before)
 {
 	if (claim.is_extended)
 		extended_[claim.owner_uid].insert(claim.id);
 	if (!claim.allocation)
 		return;
+	const bool goes_on =
+		before && before->uid == claim.uid && before->allocation == claim.allocation;
 	for (const DeviceResult &one : claim.allocation->results) {
 		if (one.is_for_admin)
 			continue;
 		holders_[one.device].insert(claim.id);
-		if (!claim.reserved_for.empty())
-			last_users_[one.device] = claim.reserved_for.front();
+		if (claim.reserved_for.empty())
+			continue;
+		std::vector<std::string> &users = last_users_[one.device];
+		if (!goes_on)
+			users.clear();
+		add_users(claim.reserved_for, users);
 	}
 }
 
@@ -96,7 +122,7 @@ std::set<PodUid> ResourceClaims::seen(ResourceClaim claim)
 			return {};
 		release(known->second);
 	}
-	hold(claim);
+	hold(claim, known == claims_.end() ? nullptr : &known->second);
 	const ResourceClaim &now = claims_.insert_or_assign(id, std::move(claim)).first->second;
 	return users_of(id, now);
 }
@@ -233,9 +259,9 @@ const ResourceClaim *ResourceClaims::holder_of(
 	return other == holders->second.end() ? nullptr : find(*other);
 }
 
-const std::string &ResourceClaims::last_user_of(const DeviceId &device) const
+const std::vector<std::string> &ResourceClaims::last_users_of(const DeviceId &device) const
 {
-	static const std::string none;
+	static const std::vector<std::string> none;
 	const auto found = last_users_.find(device);
 	return found == last_users_.end() ? none : found->second;
 }

@@ -52,8 +52,9 @@ class ResourceClaims
 	/* The claim for which the device is allocated; nullptr: none but `except`. */
 	[[nodiscard]] const ResourceClaim *holder_of(
 		const DeviceId &device, const ResourceClaimId &except) const;
-	/* The uid of the pod that had the device last, or has it; empty: none that is known. */
-	[[nodiscard]] const std::string &last_user_of(const DeviceId &device) const;
+	/* The uids of the pods that had the device last, or have it; several: they shared a
+	 * claim. */
+	[[nodiscard]] const std::vector<std::string> &last_users_of(const DeviceId &device) const;
 	/* The pod's claim for extended resources: as the API server has it, or else as it has to be
 	 * created; nullptr: the pod needs none. */
 	[[nodiscard]] const ResourceClaim *extended_of(const PodUid &uid) const;
@@ -75,7 +76,8 @@ class ResourceClaims
 	[[nodiscard]] std::set<PodUid> users_of(
 		const ResourceClaimId &id, const ResourceClaim &claim) const;
 	void drop_uses(const PodUid &uid);
-	void hold(const ResourceClaim &claim);
+	/* before: what was known of it; nullptr: nothing */
+	void hold(const ResourceClaim &claim, const ResourceClaim *before);
 	void release(const ResourceClaim &claim);
 
 	struct Refused {
@@ -85,7 +87,7 @@ class ResourceClaims
 
 	std::map<ResourceClaimId, ResourceClaim> claims_;
 	std::map<DeviceId, std::set<ResourceClaimId>> holders_;
-	std::map<DeviceId, std::string> last_users_;
+	std::map<DeviceId, std::vector<std::string>> last_users_;
 	bool is_wanted_ = false, is_listed_ = false;
 	std::string unreadable_;
 	std::map<ResourceClaimId, std::set<PodUid>> users_;
