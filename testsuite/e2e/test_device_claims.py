@@ -374,6 +374,121 @@ def test_pods_of_a_gang_share_the_devices_of_their_job(bed):
     wait_no_live_jobs(bed)
 
 
+def test_pods_wait_for_a_claim_that_another_pod_uses(bed):
+    """Pods that share no Slurm job do not share a claim: the second runs after the first."""
+    bed.kube.create(claim("common"))
+    _pod(bed, "first", UNTIL.format("first-ends"), resourceClaimName="common")
+    bed.kube.wait_phase("first", "Running", timeout=SLOW)
+    _pod(bed, "second", resourceClaimName="common")
+    wait_reason(bed, "second", "SlurmWaitsForDevice", "claim common is in use by other pods")
+    (bed.dir / "first-ends").touch()
+    equal(len(_devices_of(bed, "first")), 1)
+    equal(len(_devices_of(bed, "second")), 1)
+    wait_deallocated(bed, "common")
+    wait_no_live_jobs(bed)
+
+
+def _gang(bed, name, pods, shell, claims):
+    """An Indexed Job whose pods have these claims. Returns it and the names of its pods."""
+    manifest = job(name, pods, indexed=True, cpu="100m", shell=shell)
+    template = _with_run_directory(bed, manifest["spec"]["template"])
+    template["spec"]["resourceClaims"] = claims
+    for container in template["spec"]["containers"]:
+        container["resources"]["claims"] = [{"name": one["name"]} for one in claims]
+    manifest["spec"]["backoffLimit"] = 6
+    owner = bed.kube.create(manifest)
+    return owner, sorted(
+        wait_for(lambda: len(found := bed.kube.pods(f"{name}-")) == pods and found, "the pods")
+    )
+
+
+def _users(bed, name):
+    status = bed.kube.get("ResourceClaim", name).get("status", {})
+    return sorted(user["name"] for user in status.get("reservedFor", []))
+
+
+def test_pods_of_a_gang_share_one_claim(bed):
+    """Three pods name one claim for two devices: their job has two, and each container has both.
+    The claim is reserved for all pods, and freed when they have ended. The agent is killed before
+    the claim is written.
+    """
+    bed.kube.create(claim("team", 2))
+    owner, names = _gang(
+        bed, "team", 3, UNTIL.format("team-ends"), [{"name": "c", "resourceClaimName": "team"}]
+    )
+    bed.agent.kill9()
+    bed.agent.start()
+    for name in names:
+        bed.kube.wait_phase(name, "Running", timeout=SLOW)
+    given = _indices(bed, owner)
+    equal(len(given), 2)
+    equal(_users(bed, "team"), names)
+    (bed.dir / "team-ends").touch()
+    equal([_devices_of(bed, name) for name in names], [given] * 3)
+    equal(job_in_state(bed, owner, "COMPLETED")["ExitCode"], "0:0")
+    wait_deallocated(bed, "team")
+    wait_no_live_jobs(bed)
+
+
+def test_own_and_shared_claims_of_a_gang(bed):
+    """Two pods share a claim for two devices, and each has one device for itself: the job has
+    four.
+    """
+    bed.kube.create(claim("both", 2))
+    bed.kube.create(claim_template("own"))
+    claims = [
+        {"name": "c", "resourceClaimName": "both"},
+        {"name": "d", "resourceClaimTemplateName": "own"},
+    ]
+    owner, names = _gang(bed, "mixed", 2, UNTIL.format("mixed-ends"), claims)
+    for name in names:
+        bed.kube.wait_phase(name, "Running", timeout=SLOW)
+    equal(len(_indices(bed, owner)), DEVICES)
+    (bed.dir / "mixed-ends").touch()
+    one, other = [set(_devices_of(bed, name)) for name in names]
+    equal((len(one), len(other), len(one & other), len(one | other)), (3, 3, 2, DEVICES))
+    wait_deallocated(bed, "both")
+    wait_no_live_jobs(bed)
+
+
+FAILS_ONCE = (
+    "if [ $JOB_COMPLETION_INDEX = 1 ] && ! [ -e /h/failed ];"
+    " then until [ -e /h/fail ]; do sleep 0.1; done; touch /h/failed; exit 1; fi; "
+)
+
+
+def test_replacement_shares_the_claim(bed):
+    """A pod of the gang fails, and the Job creates another one: it gets the device that the pods
+    which go on have.
+    """
+    bed.kube.create(claim("again"))
+    shell = FAILS_ONCE + UNTIL.format("again-ends")
+    claims = [{"name": "c", "resourceClaimName": "again"}]
+    owner, names = _gang(bed, "again", 2, shell, claims)
+    for name in names:
+        bed.kube.wait_phase(name, "Running", timeout=SLOW)
+    given = _indices(bed, owner)
+    (bed.dir / "fail").touch()
+    bed.kube.wait_phase(names[1], "Failed", timeout=SLOW)
+    (last,) = wait_for(
+        lambda: len(new := set(bed.kube.pods("again-")) - set(names)) == 1 and new, "the next pod"
+    )
+    bed.kube.wait_phase(last, "Running", timeout=SLOW)
+    wait_for(lambda: _users(bed, "again") == sorted([names[0], last]), "the reservations")
+    (bed.dir / "again-ends").touch()
+    equal([_devices_of(bed, name) for name in (names[0], last)], [given, given])
+    wait_deallocated(bed, "again")
+    wait_no_live_jobs(bed)
+
+
+def test_shared_claim_that_no_node_can_serve(bed):
+    """The pods say which claim needs too many devices, and no job is submitted."""
+    bed.kube.create(claim("huge", DEVICES + 1))
+    _, names = _gang(bed, "huge", 2, "env", [{"name": "c", "resourceClaimName": "huge"}])
+    wait_reason(bed, names[0], "SlurmNoNode", "share resource claim huge")
+    bed.kube.delete("Job", "huge")
+
+
 def test_no_device_was_given_twice(bed):
     """At no moment of all tests above has a device been allocated to two claims."""
     with bed.kube.changed:
