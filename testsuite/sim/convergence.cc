@@ -67,6 +67,9 @@ void Oracle::check_waiting(const PodTruth &pod, const std::vector<const JobTruth
 	}
 	if (told->reason == names::k_reason_device && devices_.are_away())
 		return;
+	/* a pod that has left its gang waits until that frees their claim */
+	if (told->reason == names::k_reason_device && live.empty() && Devices::is_common(pod, pod))
+		return;
 	if (live.empty()) {
 		const GangTruth *gang = gangs_.find(pod.gang);
 		if (told->reason != names::k_reason_refused &&

@@ -25,6 +25,11 @@ core::ResourceClaimId id_of(const PodTruth &pod)
 	return {pod.api.name_space, pod.api.resource_claims.front().claim};
 }
 
+bool is_sharing(const PodTruth &pod)
+{
+	return pod.devices > 0 && !pod.api.resource_claims.front().is_own;
+}
+
 } // namespace
 
 Devices::Devices(Stage &stage, Kube &kube, std::uint64_t seed)
@@ -81,8 +86,14 @@ const core::ResourceClaim *Devices::claim_of(const PodTruth &pod) const
 	if (pod.devices == 0)
 		return nullptr;
 	const auto found = claims.find(id_of(pod));
-	const bool is_its = found != claims.end() && found->second.owner_uid == pod.api.uid.text;
+	const bool is_its = found != claims.end() &&
+		(is_sharing(pod) || found->second.owner_uid == pod.api.uid.text);
 	return is_its ? &found->second : nullptr;
+}
+
+bool Devices::is_common(const PodTruth &one, const PodTruth &other)
+{
+	return is_sharing(one) && is_sharing(other) && id_of(one) == id_of(other);
 }
 
 /* ---- drivers ---- */
@@ -156,6 +167,8 @@ void Devices::controller_later(const std::string &uid)
 void Devices::controller_looks(const std::string &uid)
 {
 	PodTruth &pod = kube_.pods.at(uid);
+	if (is_sharing(pod))
+		return look_at_shared(pod);
 	const core::ResourceClaim *claim = claim_of(pod);
 	if (claim && (is_done(pod) || (claim->deleting && claim->reserved_for.empty())))
 		end_claim(pod);
@@ -170,14 +183,58 @@ void Devices::make_claim(PodTruth &pod)
 	const std::string number = std::to_string(++made_);
 	claim.id = {pod.api.name_space, pod.api.name + "-gpu-" + number};
 	claim.uid = "claim-" + number;
-	claim.owner_uid = pod.api.uid.text;
+	if (is_sharing(pod))
+		claim.id = id_of(pod);
+	else
+		claim.owner_uid = pod.api.uid.text;
 	core::DeviceRequest &request = claim.requests.emplace_back();
 	request.name = "gpu";
 	request.device_class = k_device_class;
 	request.count = pod.devices;
 	stage_.tell([&] { return "claim " + claim.id.name + " is made"; });
 	put(claim);
-	kube_.name_claim(pod, claim.id.name);
+	if (!is_sharing(pod))
+		kube_.name_claim(pod, claim.id.name);
+}
+
+/* The reservations of pods that are done go, and with the last one the allocation. A user makes a
+ * claim that pods name. */
+void Devices::look_at_shared(PodTruth &pod)
+{
+	const auto found = claims.find(id_of(pod));
+	if (found == claims.end()) {
+		if (!is_done(pod))
+			make_claim(pod);
+		return;
+	}
+	core::ResourceClaim now = found->second;
+	const auto ended = std::erase_if(now.reserved_for, [&](const std::string &uid) {
+		const auto user = kube_.pods.find(uid);
+		return user == kube_.pods.end() || is_done(user->second);
+	});
+	if (now.reserved_for.empty() && (ended > 0 || now.deleting)) {
+		stage_.tell([&] { return "claim " + now.id.name + " is given back"; });
+		now.allocation.reset();
+		now.finalizers.clear();
+	}
+	if (now == found->second && !now.deleting)
+		return;
+	put(now);
+	if (!now.deleting || !now.finalizers.empty())
+		return;
+	claims.erase(now.id);
+	claim_store.remove(now.uid, now);
+	controller_later(pod.api.uid.text);
+}
+
+void Devices::controller_later(const core::ResourceClaim &claim)
+{
+	if (!claim.owner_uid.empty())
+		return controller_later(claim.owner_uid);
+	for (const auto &[uid, pod] : kube_.pods) {
+		if (pod.exists && is_sharing(pod) && id_of(pod) == claim.id)
+			controller_later(uid);
+	}
 }
 
 /* Its reservation, its allocation and its finalizer go, then the claim itself. */
@@ -214,7 +271,7 @@ void Devices::make_trouble()
 	}
 	std::vector<std::string> names;
 	for (const auto &[id, claim] : claims) {
-		if (!claim.deleting)
+		if (!claim.deleting && (!claim.owner_uid.empty() || claim.reserved_for.empty()))
 			names.push_back(id.name_space + "/" + id.name);
 	}
 	const auto name = pick(names, draw);
@@ -224,11 +281,13 @@ void Devices::make_trouble()
 	core::ResourceClaim claim = claims.at({name->substr(0, slash), name->substr(slash + 1)});
 	stage_.tell([&] { return "somebody deletes claim " + claim.id.name; });
 	claim.deleting = true;
-	if (!claim.finalizers.empty())
-		return put(claim);
+	if (!claim.finalizers.empty()) {
+		put(claim);
+		return claim.owner_uid.empty() ? controller_later(claim) : void();
+	}
 	claims.erase(claim.id);
 	claim_store.remove(claim.uid, claim);
-	controller_later(claim.owner_uid);
+	controller_later(claim);
 }
 
 /* ---- the API ---- */
@@ -278,6 +337,26 @@ Status allocate(core::ResourceClaim &claim, const core::AllocateDevices &step)
 	return Ok{};
 }
 
+Status reserve(core::ResourceClaim &claim, const core::ReserveClaim &step)
+{
+	if (!claim.allocation ||
+		claim.reserved_for.size() + step.users.size() > core::k_claim_users_most)
+		return Error{Errc::invalid, "not allocated, or reserved for too many"};
+	for (const core::ClaimUser &one : step.users)
+		claim.reserved_for.push_back(one.uid);
+	return Ok{};
+}
+
+void release(core::ResourceClaim &claim, const core::ReleaseDevices &step)
+{
+	if (!step.leaving_uid.empty()) {
+		std::erase(claim.reserved_for, step.leaving_uid);
+		return;
+	}
+	claim.allocation.reset();
+	claim.reserved_for.clear();
+}
+
 } // namespace
 
 Status Devices::write(const core::ClaimStep &step)
@@ -295,15 +374,17 @@ Status Devices::write(const core::ClaimStep &step)
 				});
 				return allocate(claim, *given);
 			});
+	if (const auto *more = std::get_if<core::ReserveClaim>(&step))
+		return change(more->claim, more->uid, more->version,
+			[&](core::ResourceClaim &claim) { return reserve(claim, *more); });
 	if (const auto *back = std::get_if<core::ReleaseDevices>(&step))
 		return change(
 			back->claim, back->uid, back->version, [&](core::ResourceClaim &claim) {
 				stage_.tell([&] {
 					return "claim " + claim.id.name + " gives its devices back";
 				});
-				claim.allocation.reset();
-				claim.reserved_for.clear();
-				controller_later(claim.owner_uid);
+				release(claim, *back);
+				controller_later(claim);
 				return Status(Ok{});
 			});
 	return Error{Errc::invalid, "pods of the simulation have no volumes"};

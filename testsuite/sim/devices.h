@@ -3,7 +3,8 @@
  * devices.h - model devices and claims for them: a driver on each node, the controller of resource
  * claims (kube-controller-manager), and what both keep in the API server.
  *
- * Each pod that needs devices has one claim, made of a template. The controller behaves as that of
+ * Each pod that needs devices has one claim, made of a template, or shares the one that all pods of
+ * its gang name, which a user makes. The controller behaves as that of
  * Kubernetes 1.37 (pkg/controller/resourceclaim/controller.go): it makes the claim anew if it is
  * gone, and gives the devices back when the pod is done. A kubelet starts a pod only when the claim
  * is allocated and reserved for the pod.
@@ -39,6 +40,8 @@ class Devices
 	Status write(const core::ClaimStep &step);
 	/* What the pod's claim gives it; nullptr: it has no claim, or none that it may use. */
 	[[nodiscard]] const core::ResourceClaim *claim_of(const PodTruth &pod) const;
+	/* Whether both pods name the same claim. */
+	[[nodiscard]] static bool is_common(const PodTruth &one, const PodTruth &other);
 
 	/* by namespace and name, only what exists */
 	std::map<core::ResourceClaimId, core::ResourceClaim> claims;
@@ -58,6 +61,9 @@ class Devices
 	void controller_looks(const std::string &pod);
 	void make_claim(PodTruth &pod);
 	void end_claim(const PodTruth &pod);
+	void look_at_shared(PodTruth &pod);
+	/* The controller looks at the claim of its owner, or of those that share it. */
+	void controller_later(const core::ResourceClaim &claim);
 	/* ---- people ---- */
 	void make_trouble();
 

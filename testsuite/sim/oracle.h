@@ -92,6 +92,7 @@ class Oracle
 	/* oracle_devices.cc */
 	void check_claim(const PodTruth &pod, const JobTruth &job, const std::string &node);
 	void check_devices();
+	[[nodiscard]] bool is_used_by_bound(const core::ResourceClaim &claim) const;
 	void check_memory(const core::World &leader);
 	void check_stages(const core::World &leader);
 	[[nodiscard]] bool was_just_gone(unsigned agent, const NodeTruth &node) const;

@@ -54,7 +54,8 @@ std::vector<core::DeviceId> devices_of(const core::ResourceClaim &claim)
 void Oracle::prepared(const PodTruth &pod)
 {
 	for (const auto &[uid, other] : kube_.pods) {
-		if (uid == pod.api.uid.text || !other.has_containers || other.is_lost)
+		if (uid == pod.api.uid.text || !other.has_containers || other.is_lost ||
+			Devices::is_common(pod, other))
 			continue;
 		for (const core::DeviceId &one : other.used) {
 			if (std::ranges::find(pod.used, one) != pod.used.end())
@@ -63,6 +64,14 @@ void Oracle::prepared(const PodTruth &pod)
 						" both have " + text_of({one}));
 		}
 	}
+}
+
+bool Oracle::is_used_by_bound(const core::ResourceClaim &claim) const
+{
+	return std::ranges::any_of(claim.reserved_for, [&](const std::string &uid) {
+		const auto user = kube_.pods.find(uid);
+		return user != kube_.pods.end() && !user->second.api.node_name.empty();
+	});
 }
 
 /* A pod that is being bound. The controller ends the claim of a pod that is done. */
@@ -76,9 +85,17 @@ void Oracle::check_claim(const PodTruth &pod, const JobTruth &job, const std::st
 	const auto wanted =
 		devices_of(*share_of(job, node), record->second, devices_.rules().front());
 	const auto given = claim ? devices_of(*claim) : std::vector<core::DeviceId>();
-	const bool is_reserved =
-		claim && claim->reserved_for == std::vector<std::string>{pod.api.uid.text};
-	if (given.size() != pod.devices || !std::ranges::includes(wanted, given) || !is_reserved)
+	const bool is_shared = claim && claim->owner_uid.empty();
+	const bool is_reserved = claim &&
+		(is_shared ? std::ranges::find(claim->reserved_for, pod.api.uid.text) !=
+					claim->reserved_for.end()
+			   : claim->reserved_for == std::vector<std::string>{pod.api.uid.text});
+	const std::size_t count =
+		is_shared ? static_cast<std::size_t>(claim->requests.front().count) : pod.devices;
+	/* the pods that run may have lost the job that had their devices */
+	const bool is_of_job =
+		std::ranges::includes(wanted, given) || (is_shared && is_used_by_bound(*claim));
+	if (given.size() != count || !is_of_job || !is_reserved)
 		stage_.violated("D bind",
 			"pod " + name_of(pod) + " is bound with " + text_of(given) + ", and job " +
 				std::to_string(job.facts.id.number) + " has " + text_of(wanted));
@@ -87,8 +104,12 @@ void Oracle::check_claim(const PodTruth &pod, const JobTruth &job, const std::st
 void Oracle::check_devices()
 {
 	for (const auto &[id, claim] : devices_.claims) {
-		const auto found = kube_.pods.find(claim.owner_uid);
-		if (!claim.allocation || found == kube_.pods.end())
+		const std::string user = !claim.owner_uid.empty() ? claim.owner_uid
+			: claim.reserved_for.empty()              ? ""
+								  : claim.reserved_for.back();
+		const auto found = kube_.pods.find(user);
+		if (!claim.allocation || found == kube_.pods.end() ||
+			(claim.owner_uid.empty() && is_used_by_bound(claim)))
 			continue;
 		const PodTruth &pod = found->second;
 		const bool waits = sim::is_live(pod) && pod.api.node_name.empty();

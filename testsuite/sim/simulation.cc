@@ -282,6 +282,13 @@ GangTruth Simulation::drawn_gang(const Event &event) const
 				.stage = 0,
 				.each = each(8)}};
 	gang.first_with_devices = draw(20) % gang.roles.size();
+	if (gang.mould.devices > 0 && draw(21) % 2 == 0)
+		/* one claim for all pods */
+		gang.mould.api.resource_claims = {{.name = "gpu",
+			.claim = gang.name + "-gpu",
+			.is_own = false,
+			.is_needless = false,
+			.made_of = ""}};
 	for (core::Role &role : gang.roles) {
 		if (gang.sort != GangSort::job_set)
 			continue;

@@ -115,7 +115,10 @@ JobTruth &Slurm::create(const core::JobSpec &spec)
 	job.memory_mib = spec.memory_mib;
 	job.tasks = spec.tasks;
 	job.tasks_per_node = spec.tasks_per_node;
-	job.gpus = gpus_in(spec.options.gres) + gpus_in(spec.gres_of_task);
+	if (spec.options.max_nodes == 1U)
+		job.gpus_on_node = gpus_in(spec.options.gres);
+	else
+		job.gpus = gpus_in(spec.options.gres) + gpus_in(spec.gres_of_task);
 	job.is_exclusive = spec.options.sharing == core::Sharing::nobody;
 	return state.jobs[job.facts.id.number] = std::move(job);
 }
@@ -200,6 +203,8 @@ std::uint32_t Slurm::tasks_on(const JobTruth &job, const SlurmNodeTruth &node) c
 		tasks = std::min<std::uint64_t>(tasks, free_gpus(node).size() / job.gpus);
 	if (job.tasks_per_node > 0)
 		tasks = std::min<std::uint64_t>(tasks, job.tasks_per_node);
+	if (job.gpus_on_node && (tasks < job.tasks || free_gpus(node).size() < *job.gpus_on_node))
+		return 0;
 	return static_cast<std::uint32_t>(tasks);
 }
 

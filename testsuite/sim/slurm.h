@@ -40,6 +40,7 @@ struct JobTruth {
 	std::uint32_t cpus = 1;       /* per task */
 	std::uint32_t tasks = 1, tasks_per_node = 0;
 	std::uint32_t gpus = 0;                            /* per task */
+	std::optional<std::uint32_t> gpus_on_node = {};    /* all, of a job that wants one node */
 	bool is_exclusive = false;                         /* no other job may use its nodes */
 	Micros started_at = 0, purge_at = 0, limit_at = 0; /* 0: none */
 };

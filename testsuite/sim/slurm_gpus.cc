@@ -35,10 +35,11 @@ std::vector<std::uint32_t> Slurm::free_gpus(const SlurmNodeTruth &node) const
 
 void Slurm::give_gpus(const JobTruth &job, core::NodeAllocation &share) const
 {
-	if (job.gpus == 0)
-		return;
 	/* an exclusive job has more CPUs than its tasks */
-	const std::size_t wanted = job.gpus * (share.memory_mib / job.memory_mib);
+	const std::size_t wanted =
+		job.gpus_on_node.value_or(job.gpus * (share.memory_mib / job.memory_mib));
+	if (wanted == 0)
+		return;
 	std::vector<std::uint32_t> given = free_gpus(state.nodes.at(share.node));
 	const auto first = static_cast<std::ptrdiff_t>(
 		stage_.dice.roll(Topic::schedule, job.facts.id.number) % given.size());
