@@ -388,9 +388,9 @@ def test_pods_wait_for_a_claim_that_another_pod_uses(bed):
     wait_no_live_jobs(bed)
 
 
-def _gang(bed, name, pods, shell, claims):
+def _gang(bed, name, pods, shell, claims, cpu="100m"):
     """An Indexed Job whose pods have these claims. Returns it and the names of its pods."""
-    manifest = job(name, pods, indexed=True, cpu="100m", shell=shell)
+    manifest = job(name, pods, indexed=True, cpu=cpu, shell=shell)
     template = _with_run_directory(bed, manifest["spec"]["template"])
     template["spec"]["resourceClaims"] = claims
     for container in template["spec"]["containers"]:
@@ -432,7 +432,7 @@ def test_pods_of_a_gang_share_one_claim(bed):
 
 def test_own_and_shared_claims_of_a_gang(bed):
     """Two pods share a claim for two devices, and each has one device for itself: the job has
-    four.
+    four, and a task for each pod.
     """
     bed.kube.create(claim("both", 2))
     bed.kube.create(claim_template("own"))
@@ -440,9 +440,10 @@ def test_own_and_shared_claims_of_a_gang(bed):
         {"name": "c", "resourceClaimName": "both"},
         {"name": "d", "resourceClaimTemplateName": "own"},
     ]
-    owner, names = _gang(bed, "mixed", 2, UNTIL.format("mixed-ends"), claims)
+    owner, names = _gang(bed, "mixed", 2, UNTIL.format("mixed-ends"), claims, cpu="1")
     for name in names:
         bed.kube.wait_phase(name, "Running", timeout=SLOW)
+    equal(only_job(bed, owner)["NumTasks"], "2")
     equal(len(_indices(bed, owner)), DEVICES)
     (bed.dir / "mixed-ends").touch()
     one, other = [set(_devices_of(bed, name)) for name in names]

@@ -192,6 +192,9 @@ void alternatives()
 		"a: c=gpu-0 c=gpu-1; b: d=gpu-2 d=gpu-3");
 	CHECK_EQUAL(dealt(four(), {{"a", {either("c")}}, {"b", {either("d")}}}, given("0-1", 2)),
 		"a: c=gpu-0; b: d=gpu-1");
+	/* beside a pod whose claim has none */
+	CHECK_EQUAL(dealt(four(), {{"a", {one("c")}}, {"b", {either("d")}}}, given("0-1", 2)),
+		"a: c=gpu-0; b: d=gpu-1");
 	/* with a second claim that has none; four devices are too few for three each */
 	CHECK_EQUAL(dealt(four(),
 			    {{"a", {either("c"), claim("e", {request("r")})}},
