@@ -375,8 +375,14 @@ Status Devices::write(const core::ClaimStep &step)
 				return allocate(claim, *given);
 			});
 	if (const auto *more = std::get_if<core::ReserveClaim>(&step))
-		return change(more->claim, more->uid, more->version,
-			[&](core::ResourceClaim &claim) { return reserve(claim, *more); });
+		return change(
+			more->claim, more->uid, more->version, [&](core::ResourceClaim &claim) {
+				stage_.tell([&] {
+					return "claim " + claim.id.name + " is " +
+						core::step_text(step);
+				});
+				return reserve(claim, *more);
+			});
 	if (const auto *back = std::get_if<core::ReleaseDevices>(&step))
 		return change(
 			back->claim, back->uid, back->version, [&](core::ResourceClaim &claim) {

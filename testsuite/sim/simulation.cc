@@ -5,6 +5,8 @@
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/reconcile.h"
 
+#include <algorithm>
+
 namespace slurmkube::sim
 {
 
@@ -282,13 +284,19 @@ GangTruth Simulation::drawn_gang(const Event &event) const
 				.stage = 0,
 				.each = each(8)}};
 	gang.first_with_devices = draw(20) % gang.roles.size();
-	if (gang.mould.devices > 0 && draw(21) % 2 == 0)
+	const bool is_sharing = gang.mould.devices > 0 && draw(21) % 2 == 0;
+	if (is_sharing)
 		/* one claim for all pods */
 		gang.mould.api.resource_claims = {{.name = "gpu",
 			.claim = gang.name + "-gpu",
 			.is_own = false,
 			.is_needless = false,
 			.made_of = ""}};
+	for (core::Role &role : gang.roles) {
+		/* so that all fit on a node */
+		if (is_sharing)
+			role.each.milli_cpu = std::min<std::int64_t>(role.each.milli_cpu, 250);
+	}
 	for (core::Role &role : gang.roles) {
 		if (gang.sort != GangSort::job_set)
 			continue;

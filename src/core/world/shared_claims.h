@@ -31,12 +31,12 @@ std::set<ResourceClaimId> shared_claims(const State &state, const Gang &gang);
 std::optional<std::string> gres_on_node(
 	const State &state, const Gang &gang, std::vector<Rank> &ranks);
 
-/* Makes it the job of a gang that shares claims. Errors: the gang cannot be on one node; the text is
- * for users. */
+/* Makes it the job of a gang that shares claims. Errors: the gang cannot be on one node; the text
+ * is for users. */
 Status ask_for_one_node(const State &state, const PodUid &key, const Gang &gang,
 	const std::string &gres, JobSpec &spec);
 
-/* Adds nodes that have no devices for the shared claims. Error: all nodes; the text is for users. */
+/* Adds nodes that have no devices for the shared claims. Error: none has; the text is for users. */
 Status exclude_for_shared(const State &state, const Gang &gang, std::set<std::string> &excluded);
 
 /* Why shared claims cannot be used at present; empty: they can. */
