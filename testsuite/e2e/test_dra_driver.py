@@ -76,6 +76,23 @@ def test_container_has_exactly_the_allocated_devices(bed):
     wait_for(lambda: not driver.prepared(), "the claims to be unprepared")
 
 
+def test_pods_share_a_claim(bed):
+    """A claim that is reserved for two pods: both containers have its device."""
+    _driver(bed)
+    bed.kube.create(claim("common"))
+    names = ("one", "other")
+    for name in names:
+        made = _pod(bed, name, UNTIL.format("common-ends"), resourceClaimName="common")
+        reserve(bed, "common", made, NODE, ["gpu-1"])
+    for name in names:
+        bed.kube.bind(name, NODE)
+    for name in names:
+        bed.kube.wait_phase(name, "Running", timeout=SLOW)
+    (bed.dir / "common-ends").touch()
+    equal([_devices_of(bed, name) for name in names], [["gpu-1"], ["gpu-1"]])
+    wait_deallocated(bed, "common")
+
+
 def test_claim_of_a_template(bed):
     """The controller makes the claim, whatever the pod's scheduler is, and deletes it with the pod.
     While the pod runs, its device is prepared.
