@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* World and pods whose containers request devices as a resource: the claim that the agent makes for
  * them, from its creation to the binding, and again after a restart. */
+#include "src/core/translate/translate.h"
 #include "testsuite/unit/device_facts.h"
 #include "testsuite/unit/world_facts.h"
 
@@ -366,6 +367,23 @@ void a_class_without_devices()
 	CHECK(has(s.text, "section devices of slurmkubed.yaml"));
 }
 
+/* Until the classes are known it may ask for a device plugin. */
+void a_gang_is_refused()
+{
+	const std::map<std::string, DeviceClass> classes{{"gpu", {"gpu", "u", {}, {}, k_gpu}}};
+	Pod pod = Stage::pod();
+	note_backed(pod, &classes);
+	const auto refused = translate(pod, Stage::settings().policy, 1, Pods::gang);
+	REQUIRE(!refused.ok());
+	CHECK(refused.error().code == Errc::invalid);
+	CHECK(has(refused.error().what, "resource example.com/gpu (DeviceClass gpu)"));
+	CHECK(has(refused.error().what, "use a ResourceClaimTemplate"));
+	note_backed(pod, nullptr);
+	const auto unknown = translate(pod, Stage::settings().policy, 1, Pods::gang);
+	CHECK(!unknown && unknown.error().code == Errc::again);
+	CHECK(translate(pod, Stage::settings().policy, 1, Pods::one).ok());
+}
+
 /* A pod that runs with devices of a plugin needs no claim; one with a claim keeps its devices. */
 void pods_that_run()
 {
@@ -396,5 +414,6 @@ int main()
 			TEST(a_device_in_use_is_waited_for),
 			TEST(a_node_with_a_device_plugin_is_left_out),
 			TEST(the_classes_are_waited_for), TEST(what_no_class_backs_is_as_ever),
-			TEST(a_class_without_devices), TEST(pods_that_run)});
+			TEST(a_class_without_devices), TEST(a_gang_is_refused),
+			TEST(pods_that_run)});
 }
