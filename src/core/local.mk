@@ -210,6 +210,7 @@ core_files = \
 	%D%/reconcile/report.cc \
 	%D%/reconcile/report.h \
 	%D%/reconcile/report_devices.cc \
+	%D%/reconcile/report_failures.cc \
 	%D%/reconcile/report_gangs.cc \
 	%D%/reconcile/report_parts.cc \
 	%D%/reconcile/report_parts.h \

@@ -67,8 +67,14 @@ void Oracle::check_waiting(const PodTruth &pod, const std::vector<const JobTruth
 	}
 	if (told->reason == names::k_reason_device && devices_.are_away())
 		return;
-	/* a pod that has left its gang waits until that frees their claim */
-	if (told->reason == names::k_reason_device && live.empty() && Devices::is_common(pod, pod))
+	/* a pod that has left its gang waits until what runs of that frees their claim */
+	const auto has_claim = [&](const auto &entry) {
+		const PodTruth &other = entry.second;
+		return sim::is_live(other) && !other.api.node_name.empty() &&
+			Devices::is_common(pod, other);
+	};
+	if (told->reason == names::k_reason_device && live.empty() &&
+		std::ranges::any_of(kube_.pods, has_claim))
 		return;
 	if (live.empty()) {
 		const GangTruth *gang = gangs_.find(pod.gang);

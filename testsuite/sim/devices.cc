@@ -342,8 +342,11 @@ Status reserve(core::ResourceClaim &claim, const core::ReserveClaim &step)
 	if (!claim.allocation ||
 		claim.reserved_for.size() + step.users.size() > core::k_claim_users_most)
 		return Error{Errc::invalid, "not allocated, or reserved for too many"};
-	for (const core::ClaimUser &one : step.users)
-		claim.reserved_for.push_back(one.uid);
+	/* a strategic merge patch puts new items first */
+	for (std::size_t i = 0; i < step.users.size(); i++)
+		claim.reserved_for.insert(
+			claim.reserved_for.begin() + static_cast<std::ptrdiff_t>(i),
+			step.users[i].uid);
 	return Ok{};
 }
 

@@ -42,6 +42,27 @@ void a_lost_job_is_asked_for_with_the_nodes_of_ranks_that_have_ended()
 	CHECK_EQUAL(submits.front().second.spec.required_node, "n2,n1");
 }
 
+/* Slurm refuses a job that requires more nodes than it may have. */
+void a_lost_job_that_may_have_one_node()
+{
+	Stage stage(4);
+	stage.start(4);
+	for (const std::uint32_t rank : {0U, 1U})
+		stage.end(rank, PodPhase::succeeded);
+	for (const char *uid : {"u0", "u1", "u2", "u3"}) {
+		Pod p = *stage.world.state().pod({uid});
+		p.annotations["slurm-kube.io/max-nodes"] = "1";
+		stage.world.observe(PodSeen{p}, stage.now);
+	}
+	(void)stage.take();
+	stage.connect({});
+	(void)stage.take();
+	stage.pass(11 * k_second);
+	const auto submits = only<Submit>(stage.take());
+	REQUIRE(submits.size() == 1);
+	CHECK_EQUAL(submits.front().second.spec.required_node, "n2");
+}
+
 KubeNode fast_node(const std::string &name)
 {
 	KubeNode node = kube_node(name, name + "-uid", 8000);
@@ -160,6 +181,7 @@ int main()
 			TEST(a_lost_job_is_asked_for_again_on_the_same_nodes),
 			TEST(a_lost_job_waits_until_slurm_has_the_nodes),
 			TEST(a_lost_job_is_asked_for_with_the_nodes_of_ranks_that_have_ended),
+			TEST(a_lost_job_that_may_have_one_node),
 			TEST(a_lost_job_is_asked_for_with_its_nodes_that_have_no_pods_yet),
 			TEST(a_lost_job_is_asked_for_on_nodes_whose_names_lie_in_each_other),
 			TEST(a_waiting_job_that_was_lost_is_asked_for_again_and_completes),

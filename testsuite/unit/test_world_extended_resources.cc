@@ -271,7 +271,7 @@ void claims_that_are_not_used()
 	s.world.observe(ResourceClaimSeen{taken});
 	s.wait(2);
 	CHECK_EQUAL(s.act(), "report:a:SlurmWaitsForDevice");
-	CHECK(has(s.text, "not for this pod alone"));
+	CHECK(has(s.text, "is in use by other pods"));
 }
 
 /* A claim of the pod with another name is used, as kube-scheduler uses it. */
@@ -285,6 +285,49 @@ void there_is_never_a_second_claim()
 	s.start(Stage::pod());
 	CHECK_EQUAL(s.act(), "protect:");
 	CHECK_EQUAL(s.claim_name, "by-hand");
+}
+
+/* Whoever may create claims in the namespace can make one that says it is for this pod. */
+void a_claim_that_others_have_is_not_used()
+{
+	Stage s;
+	s.start(Stage::pod());
+	s.claim_name = "aaa";
+	ResourceClaim others = s.allocated("gpu-0");
+	others.reserved_for = {"other"};
+	s.world.observe(ResourceClaimSeen{others});
+	CHECK_EQUAL(s.act(), "create:");
+}
+
+void a_creation_that_is_refused_is_told()
+{
+	Stage s;
+	s.start(Stage::pod());
+	CHECK_EQUAL(s.act(), "create:");
+	s.world.answer(
+		WriteClaimAnswered{{"a"}, Error{Errc::denied, "exceeded quota: gpus"}}, s.now);
+	CHECK_EQUAL(s.act(), "report:a:SlurmRefused");
+	CHECK(has(s.text, "refuses to write a claim of the pod: exceeded quota: gpus"));
+	/* the answer that it exists: nothing is lost if it goes away before the watch shows it */
+	s.wait(60);
+	CHECK_EQUAL(s.act(), "create:");
+	s.world.answer(WriteClaimAnswered{{"a"}, Error{Errc::conflict, "already exists"}}, s.now);
+	s.wait(60);
+	CHECK(has(s.act(), "create:"));
+}
+
+void an_allocation_without_its_class_is_released()
+{
+	Stage s;
+	s.claim_name = "made";
+	s.world.observe(ResourceClaimSeen{s.allocated("gpu-1")});
+	s.world.observe(PodSeen{Stage::pod()}, s.now);
+	s.world.observe(DeviceClassGone{"gpu"});
+	(void)s.act();
+	s.wait(11);
+	CHECK(has(s.act(), "look:a"));
+	s.world.answer(LookUpAnswered{{"a"}, PodLookup::unbound}, s.now);
+	CHECK(has(s.act(), "release:"));
 }
 
 void a_device_in_use_is_waited_for()
@@ -410,6 +453,9 @@ int main()
 			TEST(an_agent_that_starts_goes_on),
 			TEST(a_claim_that_is_deleted_is_made_again),
 			TEST(an_allocation_without_a_job_is_released),
+			TEST(a_claim_that_others_have_is_not_used),
+			TEST(a_creation_that_is_refused_is_told),
+			TEST(an_allocation_without_its_class_is_released),
 			TEST(claims_that_are_not_used), TEST(there_is_never_a_second_claim),
 			TEST(a_device_in_use_is_waited_for),
 			TEST(a_node_with_a_device_plugin_is_left_out),

@@ -218,13 +218,10 @@ void provide(Client &client, const core::ClaimStep &step, Done done)
 			    patch.path + k_field_manager, std::move(patch.body), patch.type),
 		[path = patch.path, is_new, done = std::move(done)](
 			const Result<Response> &answer) {
-			/* it was created before; what it says is seen by the watch */
-			const bool is_there =
-				is_new && !answer && answer.error().code == Errc::conflict;
-			done(answer || is_there
-					? Status(Ok{})
-					: Status(in_context((is_new ? "post " : "patch ") + path,
-						  answer.error())));
+			/* also if the claim exists: the watch shows it, or its name is taken */
+			done(answer ? Status(Ok{})
+				    : Status(in_context((is_new ? "post " : "patch ") + path,
+					      answer.error())));
 		});
 }
 

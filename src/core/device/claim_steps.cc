@@ -47,7 +47,7 @@ bool is_of_others(const ResourceClaim &claim, const std::set<std::string> &pod_u
 
 std::optional<ReleaseDevices> step_back(const ResourceClaim &claim, const std::string &pod_uid)
 {
-	if (!claim.allocation || claim.reserved_for.empty() || claim.reserved_for.back() != pod_uid)
+	if (!claim.allocation || !is_reserved_for(claim, pod_uid))
 		return std::nullopt;
 	/* Kubernetes does not free a claim that is allocated and reserved for no pod */
 	return ReleaseDevices{claim.id, claim.uid, claim.resource_version,
@@ -68,8 +68,15 @@ std::optional<DeviceStep> next_step(const ClaimDeal &deal, const std::string &no
 		return std::nullopt;
 	if (claim.uid.empty())
 		return CreateClaim{claim.id, pod_name, pod_uid, claim.requests};
-	if (claim.allocation && !is_allocated(deal))
+	if (claim.allocation && !is_allocated(deal)) {
+		/* one after the other, so that their writes do not conflict */
+		const auto first = std::ranges::find_if(claim.reserved_for, [&](const auto &uid) {
+			return std::ranges::find(open, uid, &ClaimUser::uid) != open.end();
+		});
+		if (first == claim.reserved_for.end() || *first != pod_uid)
+			return std::nullopt;
 		return step_back(claim, pod_uid);
+	}
 	std::erase_if(open, [&](const ClaimUser &one) { return is_reserved_for(claim, one.uid); });
 	open.resize(std::min(open.size(),
 		k_claim_users_most - std::min(k_claim_users_most, claim.reserved_for.size())));

@@ -29,7 +29,7 @@ struct ClaimDeal {
 };
 
 using DeviceStep =
-	std::variant<CreateClaim, ProtectClaim, AllocateDevices, ReserveClaim, ReleaseDevices>;
+	std::variant<ProtectClaim, AllocateDevices, ReserveClaim, ReleaseDevices, CreateClaim>;
 
 /*
  * slot: what the job has on the pod's node. extra: of the node's record in Slurm, with the devices

@@ -225,6 +225,8 @@ ExtendedClaim extended_claim_of(const Pod &pod)
 	out.claim.id = {pod.name_space, name + hash_text(pod.uid.text)};
 	out.claim.owner_uid = pod.uid.text;
 	out.claim.is_extended = true;
+	if (pod.extended_claim)
+		out.named = pod.extended_claim->claim;
 	return out;
 }
 

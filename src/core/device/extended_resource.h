@@ -44,6 +44,7 @@ bool is_backing_unknown(const Pod &pod);
 struct ExtendedClaim {
 	ResourceClaim claim; /* as it has to be created */
 	std::vector<DeviceMapping> mappings;
+	std::string named; /* the claim that the pod's status names; empty: none */
 };
 
 /* For a pod with backed resources. */

@@ -62,6 +62,9 @@ void bind(const ComponentFacts &f, const RankFacts &r, RankActions &out)
 		if (r.tells_failure)
 			out.push_back({r.uid,
 				Report{failed_binding(*f.job, r.node.name, *r.bind_failure)}});
+		else if (r.claim_failure)
+			out.push_back({r.uid,
+				Report{failed_claim(*f.job, r.node.name, *r.claim_failure)}});
 		return;
 	}
 	if (r.node.claim_step) {

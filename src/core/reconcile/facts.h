@@ -62,7 +62,9 @@ struct RankFacts {
 	bool is_ours = false;
 	PlaceFacts node;                   /* the node of its rank in the allocation */
 	std::optional<Error> bind_failure; /* of the last binding; nullopt: it did not fail */
-	bool tells_failure = false;        /* the failure is worth a condition on the pod */
+	/* of the last write for a claim, if it is worth telling */
+	std::optional<Error> claim_failure;
+	bool tells_failure = false; /* the failure is worth a condition on the pod */
 	/* The API server has said that the pod is not bound, after the allocation was found to be
 	 * wrong. */
 	bool surely_unbound = false;

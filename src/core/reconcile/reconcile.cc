@@ -20,13 +20,16 @@ constexpr std::uint32_t k_first_priority = 4'294'967'000;
 /* ---- without a job ---- */
 
 /* Slurm does not start a job that requires a node which it excludes. So required nodes are not
- * excluded; waiting pods of the job are judged again before they are bound. */
+ * excluded; waiting pods of the job are judged again before they are bound. Slurm refuses a job
+ * that requires more nodes than it may have (job_mgr.c). */
 void pin_nodes(const ComponentFacts &f, JobSpec &spec)
 {
 	spec.required_node = f.pinned;
 	std::erase_if(spec.excluded_nodes, [&](const std::string &node) {
 		return ("," + f.pinned + ",").find("," + node + ",") != std::string::npos;
 	});
+	if (spec.options.max_nodes == 1 || spec.tasks == 1)
+		return;
 	for (const std::string &node : f.other_nodes) {
 		if (!std::ranges::binary_search(spec.excluded_nodes, node))
 			spec.required_node += "," + node;

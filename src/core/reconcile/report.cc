@@ -152,26 +152,6 @@ Condition waiting_for_record(const SlurmJob &job, const std::string &node)
 			", which is no external node of this Kubernetes cluster in Slurm"};
 }
 
-Condition failed_binding(const SlurmJob &job, const std::string &node, const Error &error)
-{
-	const std::string head = job_text(job) + " has node " + node + ", but ";
-	if (is_refusal(error))
-		return {names::k_reason_refused,
-			head + "the API server refuses to bind the pod: " + error.what};
-	return {names::k_reason_retrying, head + "binding the pod fails: " + error.what};
-}
-
-Condition given_back_unbound(const SlurmJob &job, const Error &error)
-{
-	const bool refused = is_refusal(error);
-	return {refused ? names::k_reason_refused : names::k_reason_retrying,
-		job_text(job) + " had nodes, but " +
-			(refused ? "the API server refuses to bind pods to them: "
-				 : "binding pods to them fails: ") +
-			error.what +
-			"; the allocation is given back, and the pod queued again after a pause"};
-}
-
 Condition waiting_to_end(const SlurmJob &job, const std::string &why)
 {
 	return {names::k_reason_retrying,

@@ -38,6 +38,7 @@ Condition waiting_for_record(const SlurmJob &job, const std::string &node);
 /* The wait for the node has lasted too long. */
 /* The API server refuses to bind a pod, or fails to. */
 Condition failed_binding(const SlurmJob &job, const std::string &node, const Error &error);
+Condition failed_claim(const SlurmJob &job, const std::string &node, const Error &error);
 Condition given_back_unbound(const SlurmJob &job, const Error &error);
 /* Nobody can say whether a pod is bound; why: the last answer. */
 Condition waiting_to_end(const SlurmJob &job, const std::string &why);

@@ -130,6 +130,7 @@ void World::note_failed_bindings(Component &component, const ComponentFacts &fac
 	for (const RankFacts &r : facts.ranks) {
 		is_any = is_any || r.bind_failure;
 		state_.pods.at(r.uid).bind_failure.reset();
+		state_.pods.at(r.uid).claim_failure.reset();
 	}
 	if (is_any && component.asked_ends.is_first())
 		component.failed_bindings++;

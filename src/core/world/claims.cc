@@ -79,8 +79,12 @@ void World::claim_written(const PodUid &pod, const Status &answer, Now now)
 	entry.busy.claim = false;
 	if (answer) {
 		entry.retries.failures = 0;
+		entry.claim_failure.reset();
 		return;
 	}
+	/* another write was faster: the next look goes by what it has written */
+	if (answer.error().code != Errc::conflict)
+		entry.claim_failure = answer.error();
 	entry.submitted_step.reset();
 	failed(entry.retries, pod, answer.error(), now);
 }

@@ -59,11 +59,12 @@ bool is_written_here(const PodEntry &entry, const ResourceClaim &claim)
 	/* that comes only after the devices of the claim were sure */
 	if (const auto *mapped = std::get_if<MapRequests>(&*entry.submitted_step))
 		return mapped->claim == claim.id;
-	const auto is_for = [&](const auto *sent) {
-		return sent && sent->claim == claim.id && sent->uid == claim.uid;
-	};
-	return is_for(std::get_if<AllocateDevices>(&*entry.submitted_step)) ||
-		is_for(std::get_if<ReserveClaim>(&*entry.submitted_step));
+	const auto *allocated = std::get_if<AllocateDevices>(&*entry.submitted_step);
+	const auto *reserved = std::get_if<ReserveClaim>(&*entry.submitted_step);
+	/* an allocation shows by itself that it was written */
+	return (allocated && allocated->claim == claim.id && allocated->uid == claim.uid) ||
+		(reserved && reserved->claim == claim.id && reserved->uid == claim.uid &&
+			reserved->version != claim.resource_version);
 }
 
 /* The same for a claim that pods of a gang share: one of them writes for all. */
@@ -73,6 +74,17 @@ bool is_written_for(const State &state, const ClaimUsers &users, const ResourceC
 		const PodEntry *entry = state.entry({user.uid});
 		return entry && is_written_here(*entry, claim);
 	});
+}
+
+/* Pods that have not been bound leave a claim one after the other, so that their writes do not
+ * conflict. */
+bool leaves_next(const State &state, const ResourceClaim &claim, const Pod &pod)
+{
+	const auto next = std::ranges::find_if(claim.reserved_for, [&](const std::string &uid) {
+		const PodEntry *entry = state.entry({uid});
+		return entry && entry->pod && side_of(*entry) == PodSide::waiting;
+	});
+	return next != claim.reserved_for.end() && *next == pod.uid.text;
 }
 
 /* Adds the devices of the claims to those of options and extended resources. */
@@ -252,7 +264,8 @@ void FactsReader::wait_for_devices(const PodUid &uid, PlaceFacts &n) const
 void FactsReader::note_stale_claim(const PodEntry &entry, const SlurmJob *job, RankFacts &r) const
 {
 	const Pod &pod = *entry.pod;
-	if (pod.resource_claims.empty() || r.side != PodSide::waiting)
+	const std::set<ResourceClaimId> &held = state_.resource_claims.allocated_for(pod.uid);
+	if ((pod.resource_claims.empty() && held.empty()) || r.side != PodSide::waiting)
 		return;
 	/* an agent before this one may have sent a binding */
 	const std::int64_t since_us =
@@ -262,10 +275,13 @@ void FactsReader::note_stale_claim(const PodEntry &entry, const SlurmJob *job, R
 		now_.mono_us - entry.unbound_at_us < k_believed_us;
 	if (job_side(job) == JobSide::allocated)
 		return;
-	for (const PodResourceClaim &one : pod.resource_claims) {
-		const ResourceClaim *claim = claim_of(state_, pod, one);
-		const auto back = claim ? step_back(*claim, pod.uid.text) : std::nullopt;
-		if (!back || is_used_by_others(state_, *claim, state_.component_key_of(r.uid)))
+	/* also claims that the pod does not use any more: its DeviceClass may be gone */
+	for (const ResourceClaimId &id : held) {
+		const ResourceClaim *claim = state_.resource_claims.find(id);
+		const auto back = claim && leaves_next(state_, *claim, pod)
+			? step_back(*claim, pod.uid.text)
+			: std::nullopt;
+		if (!back)
 			continue;
 		const ClaimStep step = *back;
 		if (entry.submitted_step == step)

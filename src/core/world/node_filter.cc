@@ -2,6 +2,7 @@
 #include "src/core/world/node_filter.h"
 
 #include "src/core/model/amounts.h"
+#include "src/core/world/extended_resources.h"
 #include "src/core/world/pod_claims.h"
 #include "src/core/world/pod_devices.h"
 
@@ -220,6 +221,8 @@ void NodeFilter::check(const State &state, const PodUid &uid, const PodEntry &en
 		refusal = taint_refuses(pod, node.taints, ignored_taints(state.settings.nodes));
 	if (!refusal)
 		refusal = node_refuses(pod, node);
+	if (!refusal)
+		refusal = device_plugin_refuses(state, pod, node.name);
 	if (!refusal)
 		refusal = room_refuses(pod.requests, room_on(state, node), {});
 	if (!refusal) {

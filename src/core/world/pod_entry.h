@@ -79,6 +79,8 @@ struct PodEntry {
 	std::string assumed_node;
 	std::string held_node;             /* where Occupancy counts the pod */
 	std::optional<Error> bind_failure; /* of the last binding; nullopt: it did not fail */
+	/* of the last write for a claim of its devices or volumes; nullopt: it did not fail */
+	std::optional<Error> claim_failure;
 	/* The node of a binding that failed without a clear answer and may still take effect. */
 	std::string late_node;
 	/* When the API server is asked whether it did; 0: there is no such binding. */

@@ -86,6 +86,9 @@ RankFacts FactsReader::facts_of_rank(const PodUid &uid, const PodEntry &entry,
 	r.bind_failure = entry.bind_failure;
 	r.tells_failure = r.bind_failure &&
 		(is_refusal(*r.bind_failure) || entry.retries.failures >= k_told_failures);
+	if (entry.claim_failure &&
+		(is_refusal(*entry.claim_failure) || entry.retries.failures >= k_told_failures))
+		r.claim_failure = entry.claim_failure;
 	r.is_asked_for = entry.busy.look;
 	r.look_trouble = entry.look_trouble;
 	r.first_seen_us = entry.first_seen_us;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/world/resource_claims.h"
 
+#include "src/core/device/extended_resource.h"
 #include "src/core/device/steps.h"
 
 #include <algorithm>
@@ -81,6 +82,8 @@ void ResourceClaims::hold(const ResourceClaim &claim, const ResourceClaim *befor
 		extended_[claim.owner_uid].insert(claim.id);
 	if (!claim.allocation)
 		return;
+	for (const std::string &uid : claim.reserved_for)
+		allocated_for_[uid].insert(claim.id);
 	const bool goes_on =
 		before && before->uid == claim.uid && before->allocation == claim.allocation;
 	for (const DeviceResult &one : claim.allocation->results) {
@@ -103,6 +106,12 @@ void ResourceClaims::release(const ResourceClaim &claim)
 		extended_.erase(of_pod);
 	if (!claim.allocation)
 		return;
+	for (const std::string &uid : claim.reserved_for) {
+		const auto claims = allocated_for_.find(uid);
+		if (claims != allocated_for_.end() && claims->second.erase(claim.id) > 0 &&
+			claims->second.empty())
+			allocated_for_.erase(claims);
+	}
 	for (const DeviceResult &one : claim.allocation->results) {
 		const auto holders = holders_.find(one.device);
 		if (holders == holders_.end())
@@ -160,7 +169,8 @@ void ResourceClaims::note(const Pod &pod)
 	if (pod.resource_claims.empty())
 		return;
 	/* not for pods that may be for a device plugin */
-	is_wanted_ = is_wanted_ || !is_backing_unknown(pod) || pod.resource_claims.size() > 1;
+	is_wanted_ = is_wanted_ || !is_backing_unknown(pod) || pod.extended_claim ||
+		pod.resource_claims.size() > 1;
 	std::vector<ResourceClaimId> &mine = claims_of_[pod.uid];
 	for (const PodResourceClaim &one : pod.resource_claims) {
 		if (one.claim.empty())
@@ -224,7 +234,32 @@ std::set<PodUid> ResourceClaims::users_of(
 	return out;
 }
 
-/* If there are several, the one that has devices, else the first by name. */
+namespace
+{
+
+/* A pod's claims, the first one first: which its status names, which has devices for it alone,
+ * which has the name that the agent gives. Claims that others create cannot come before these. */
+int order_of(const ResourceClaim &one, const ExtendedClaim &wanted, const PodUid &uid)
+{
+	if (one.id.name == wanted.named)
+		return 0;
+	if (one.allocation && one.reserved_for == std::vector<std::string>{uid.text})
+		return 1;
+	if (one.id == wanted.claim.id)
+		return 2;
+	const bool is_free = one.reserved_for.empty() && !one.deleting;
+	return is_free && asks_the_same(one, wanted.claim) ? 3 : 4;
+}
+
+} // namespace
+
+const std::set<ResourceClaimId> &ResourceClaims::allocated_for(const PodUid &uid) const
+{
+	static const std::set<ResourceClaimId> none;
+	const auto found = allocated_for_.find(uid.text);
+	return found == allocated_for_.end() ? none : found->second;
+}
+
 const ResourceClaim *ResourceClaims::extended_of(const PodUid &uid) const
 {
 	const ExtendedClaim *wanted = wanted_of(uid);
@@ -232,12 +267,14 @@ const ResourceClaim *ResourceClaims::extended_of(const PodUid &uid) const
 	if (!wanted || made == extended_.end())
 		return wanted ? &wanted->claim : nullptr;
 	const ResourceClaim *out = nullptr;
+	int least = 4;
 	for (const ResourceClaimId &id : made->second) {
 		const ResourceClaim *one = find(id);
-		if (id.name_space != wanted->claim.id.name_space)
+		const int order = order_of(*one, *wanted, uid);
+		if (id.name_space != wanted->claim.id.name_space || order >= least)
 			continue;
-		if (!out || (one->allocation && !out->allocation))
-			out = one;
+		least = order;
+		out = one;
 	}
 	return out ? out : &wanted->claim;
 }

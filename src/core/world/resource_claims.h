@@ -55,6 +55,8 @@ class ResourceClaims
 	/* The uids of the pods that had the device last, or have it; several: they shared a
 	 * claim. */
 	[[nodiscard]] const std::vector<std::string> &last_users_of(const DeviceId &device) const;
+	/* Claims with devices that are reserved for the pod, whether it uses them or not. */
+	[[nodiscard]] const std::set<ResourceClaimId> &allocated_for(const PodUid &uid) const;
 	/* The pod's claim for extended resources: as the API server has it, or else as it has to be
 	 * created; nullptr: the pod needs none. */
 	[[nodiscard]] const ResourceClaim *extended_of(const PodUid &uid) const;
@@ -96,6 +98,7 @@ class ResourceClaims
 	std::map<PodUid, ExtendedClaim> wanted_;
 	/* claims for extended resources that exist, by the uid of the pod */
 	std::map<std::string, std::set<ResourceClaimId>> extended_;
+	std::map<std::string, std::set<ResourceClaimId>> allocated_for_; /* by uid of the pod */
 	Selectors selectors_;
 	mutable std::map<std::string, Result<DeviceDemand>> demands_;
 };

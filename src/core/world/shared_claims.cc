@@ -51,11 +51,16 @@ bool is_used_by_ending(const State &state, const ResourceClaim &claim)
 	});
 }
 
-bool is_any_bound(const State &state, const Gang &gang)
+/* Where pods of the gang are bound. */
+std::set<std::string> bound_nodes(const State &state, const Gang &gang)
 {
-	return std::ranges::any_of(gang.members, [&](const auto &member) {
-		return is_bound_side(side_of(state.pods.at(member.first)));
-	});
+	std::set<std::string> out;
+	for (const auto &[uid, rank] : gang.members) {
+		const PodEntry &entry = state.pods.at(uid);
+		if (is_bound_side(side_of(entry)))
+			out.insert(entry.pod ? entry.pod->node_name : std::string());
+	}
+	return out;
 }
 
 /* A claim that pods of another job of the workload name, too; nullptr: there is none. */
@@ -73,6 +78,26 @@ const ResourceClaimId *claim_of_another_job(
 			return &*same;
 	}
 	return nullptr;
+}
+
+/* The text is for users. */
+Status can_be_on_one_node(const State &state, const PodUid &key, const Gang &gang,
+	const std::string &gres, const JobSpec &spec)
+{
+	const std::set<ResourceClaimId> ids = shared_claims(state, gang);
+	const std::string &name = ids.begin()->name;
+	if (const ResourceClaimId *other = claim_of_another_job(state, key, ids))
+		return Error{Errc::invalid, shared_claim_of_jobs(other->name, gang.id)};
+	if (gang.ranks.size() > k_claim_users_most)
+		return Error{Errc::invalid, shared_claim_of_many(name, gang.id, gang.ranks.size())};
+	if (spec.options.min_nodes.value_or(1) > 1)
+		return Error{Errc::invalid, shared_claim_on_nodes(name, *spec.options.min_nodes)};
+	for (const Gres &one : gres_from_text(gres)) {
+		if (lists_gres(spec.options.gres, one.name) ||
+			lists_gres(spec.gres_of_task, one.name))
+			return Error{Errc::invalid, claims_and_gres(one.name)};
+	}
+	return Ok{};
 }
 
 } // namespace
@@ -124,20 +149,14 @@ std::optional<std::string> gres_on_node(
 Status ask_for_one_node(const State &state, const PodUid &key, const Gang &gang,
 	const std::string &gres, JobSpec &spec)
 {
-	const std::set<ResourceClaimId> ids = shared_claims(state, gang);
-	const std::string &name = ids.begin()->name;
-	if (const ResourceClaimId *other = claim_of_another_job(state, key, ids))
-		return Error{Errc::invalid, shared_claim_of_jobs(other->name, gang.id)};
-	if (gang.ranks.size() > k_claim_users_most)
-		return Error{Errc::invalid, shared_claim_of_many(name, gang.id, gang.ranks.size())};
-	if (spec.options.min_nodes.value_or(1) > 1)
-		return Error{Errc::invalid, shared_claim_on_nodes(name, *spec.options.min_nodes)};
-	for (const Gres &one : gres_from_text(gres)) {
-		if (lists_gres(spec.options.gres, one.name) ||
-			lists_gres(spec.gres_of_task, one.name))
-			return Error{Errc::invalid, claims_and_gres(one.name)};
+	const std::set<std::string> bound = bound_nodes(state, gang);
+	/* what runs needs its job whatever its claims say by now */
+	if (bound.empty()) {
+		if (const Status can = can_be_on_one_node(state, key, gang, gres, spec); !can)
+			return can;
 	}
-	spec.options.max_nodes = 1;
+	if (bound.size() <= 1)
+		spec.options.max_nodes = 1;
 	spec.options.gres += (spec.options.gres.empty() || gres.empty() ? "" : ",") + gres;
 	return Ok{};
 }
@@ -145,7 +164,7 @@ Status ask_for_one_node(const State &state, const PodUid &key, const Gang &gang,
 Status exclude_for_shared(const State &state, const Gang &gang, std::set<std::string> &excluded)
 {
 	const std::set<ResourceClaimId> ids = shared_claims(state, gang);
-	if (ids.empty() || is_any_bound(state, gang))
+	if (ids.empty() || !bound_nodes(state, gang).empty())
 		return Ok{};
 	const auto found = demand_of_shared(state, ids);
 	if (!found || ((*found)->fit.empty() && (*found)->unfit.empty()))
