@@ -76,7 +76,10 @@ def _with_run_directory(bed, manifest):
 
 def _indices(bed, made):
     """The devices by the indices that scontrol show job -d prints for the pod's job."""
-    number = only_job(bed, made)["JobId"]
+    return _indices_of(bed, only_job(bed, made)["JobId"])
+
+
+def _indices_of(bed, number):
     shown = bed.slurm.run("scontrol", "-d", "show", "job", number)
     out = []
     for part in re.search(r"GRES=gpu\S*\(IDX:([\d,-]+)\)", shown)[1].split(","):
@@ -328,7 +331,10 @@ def test_agent_dies_before_the_claim_of_an_extended_resource(bed):
         bed.agent.start()
         time.sleep(1)
     bed.kube.wait_phase("survivor", "Running", timeout=SLOW)
-    given = _indices(bed, made)
+    # slurmctld ends a job whose submission nobody takes the answer of
+    jobs = bed.slurm.job_of_pod(made["metadata"]["uid"])
+    (number,) = [job["JobId"] for job in jobs if job["JobState"] == "RUNNING"]
+    given = _indices_of(bed, number)
     (bed.dir / "survivor-ends").touch()
     equal(_devices_of(bed, "survivor"), given)
     equal(len(_claims_made_for(bed, made)), 1)
@@ -336,15 +342,36 @@ def test_agent_dies_before_the_claim_of_an_extended_resource(bed):
 
 
 def test_extended_resource_of_a_gang(bed):
-    """It is refused, with the resource and what to use instead."""
-    manifest = job("refused", 2, indexed=True, shell="true")
-    resources = manifest["spec"]["template"]["spec"]["containers"][0]["resources"]
-    resources["requests"][RESOURCE] = resources["limits"][RESOURCE] = "1"
-    bed.kube.create(manifest)
-    names = sorted(wait_for(lambda: len(found := bed.kube.pods("refused-")) == 2 and found, "pods"))
+    """Two pods of one job: each gets a claim of its own, with one of the job's devices."""
+    manifest = job("alike", 2, indexed=True, shell=UNTIL.format("alike-ends"))
+    template = _with_run_directory(bed, manifest["spec"]["template"])
+    resources = template["spec"]["containers"][0]["resources"]
+    resources["requests"][IMPLICIT] = resources["limits"][IMPLICIT] = "1"
+    owner = bed.kube.create(manifest)
+    names = sorted(wait_for(lambda: len(found := bed.kube.pods("alike-")) == 2 and found, "pods"))
     for name in names:
-        wait_reason(bed, name, "SlurmRefused", "use a ResourceClaimTemplate")
-    bed.kube.delete("Job", "refused")
+        bed.kube.wait_phase(name, "Running", timeout=SLOW)
+    given = _indices(bed, owner)
+    equal(len(given), 2)
+    (bed.dir / "alike-ends").touch()
+    equal(sorted(sum((_devices_of(bed, name) for name in names), [])), given)
+    equal(job_in_state(bed, owner, "COMPLETED")["ExitCode"], "0:0")
+    wait_no_live_jobs(bed)
+
+
+def test_example_of_slurm_bridge(bed):
+    """In the shape of its Job for dynamic resource allocation."""
+    manifest = job("job-sleep-dra", 1, shell=UNTIL.format("bridge-ends"))
+    manifest["metadata"]["annotations"] = {"slurmjob.slinky.slurm.net/job-name": "sleep-dra"}
+    template = _with_run_directory(bed, manifest["spec"]["template"])
+    template["spec"]["containers"][0]["resources"]["limits"][IMPLICIT] = "1"
+    bed.kube.create(manifest)
+    (name,) = wait_for(lambda: bed.kube.pods("job-sleep-dra-"), "its pod")
+    made = bed.kube.wait_phase(name, "Running", timeout=SLOW)
+    equal(only_job(bed, made)["JobName"], "sleep-dra")
+    given = _indices(bed, made)
+    (bed.dir / "bridge-ends").touch()
+    equal(_devices_of(bed, name), given)
     wait_no_live_jobs(bed)
 
 

@@ -23,6 +23,67 @@ void a_task_for_each_device()
 	CHECK_EQUAL(two.act(), "submit=gpu:2*2");
 }
 
+/* The resource is in the templates, too, and is not asked for twice. */
+void extended_resources_of_a_gang()
+{
+	constexpr char resource[] = "example.com/gpu";
+	Stage s(2);
+	s.world.observe(DeviceClassSeen{{"gpu", "uid-gpu", {"device.driver == 'gpu.example.com'"},
+				{}, resource}},
+		s.now);
+	s.job.roles.front().each.extended[resource] = 1;
+	s.job.roles.front().pod_template.reset();
+	s.world.observe(ResourceClaimsListed{{}});
+	for (const std::uint32_t i : {0U, 1U}) {
+		Pod p = s.pod(i);
+		p.container_devices = {{"main", 0, false, {{resource, {0, 1}}}}};
+		s.world.observe(PodSeen{p}, s.now);
+	}
+	CHECK_EQUAL(s.act(), "submit=gpu:1*2");
+	s.world.answer(SubmitAnswered{{"train-uid"}, Submitted{.job = {7}, .node = ""}}, s.now);
+	s.world.observe(JobSeen{s.on({{"n1", {2, "1,3"}}})}, s.now);
+	std::vector<ResourceClaim> made;
+	for (const auto &[uid, action] : s.take()) {
+		const auto *write = std::get_if<WriteClaim>(&action);
+		const auto *create = write ? std::get_if<CreateClaim>(&write->step) : nullptr;
+		REQUIRE(create != nullptr);
+		CHECK_EQUAL(create->pod_uid, uid.text);
+		ResourceClaim one = claim(create->claim.name, create->requests);
+		one.id = create->claim;
+		one.uid = "uid-" + uid.text;
+		one.owner_uid = uid.text;
+		one.is_extended = true;
+		one.finalizers = {k_claim_finalizer};
+		made.push_back(one);
+		s.world.answer(WriteClaimAnswered{uid, Ok{}}, s.now);
+	}
+	REQUIRE(made.size() == 2);
+	CHECK(made[0].id != made[1].id);
+	for (const ResourceClaim &one : made)
+		s.world.observe(ResourceClaimSeen{one});
+	CHECK_EQUAL(s.act(),
+		"allocate:" + made[0].id.name + "=gpu-1 allocate:" + made[1].id.name + "=gpu-3");
+	const char *names[] = {"gpu-1", "gpu-3"};
+	for (const std::size_t i : {0U, 1U}) {
+		made[i].resource_version = "9";
+		made[i].allocation =
+			Allocation{{{made[i].requests.front().name, {{k_driver, "n1"}, names[i]}}}};
+		made[i].reserved_for = {made[i].owner_uid};
+		s.world.observe(ResourceClaimSeen{made[i]});
+	}
+	CHECK_EQUAL(s.act(), "map:" + made[0].id.name + " map:" + made[1].id.name);
+	for (const std::size_t i : {0U, 1U}) {
+		Pod p = *s.world.state().pod({made[i].owner_uid});
+		p.requests.extended[resource] = 1; /* as the API server shows it */
+		p.backed.clear();
+		p.resource_claims.clear();
+		p.extended_claim = ExtendedClaimStatus{
+			made[i].id.name, {{"main", resource, made[i].requests.front().name}}};
+		s.world.observe(PodSeen{p}, s.now);
+	}
+	CHECK_EQUAL(s.act(), "bind:u0@n1 bind:u1@n1");
+}
+
 void claims_that_are_not_there_are_waited_for()
 {
 	Stage s(2);
@@ -210,7 +271,8 @@ void without_the_claims_no_place_is_judged()
 int main()
 {
 	return check::run_tests("world_gang_devices",
-		{TEST(a_task_for_each_device), TEST(claims_that_are_not_there_are_waited_for),
+		{TEST(a_task_for_each_device), TEST(extended_resources_of_a_gang),
+			TEST(claims_that_are_not_there_are_waited_for),
 			TEST(devices_go_to_ranks_in_their_order),
 			TEST(a_claim_that_is_written_keeps_its_device),
 			TEST(a_bound_pod_without_its_claim), TEST(devices_that_cannot_be_used),

@@ -25,17 +25,9 @@ Status check_resource_claims(const Pod &pod, const Policy &policy, Pods pods)
 		return Error{Errc::invalid,
 			"spec.resourceClaims is not supported without section devices in "
 			"slurmkubed.yaml: remove it, or use another schedulerName"};
-	for (const PodResourceClaim &one : pod.resource_claims) {
-		if (pods == Pods::gang && one.is_extended && is_backing_unknown(pod))
-			return Error{Errc::again,
-				"DeviceClasses and devices of nodes have not been read yet"};
-		if (pods == Pods::gang && one.is_extended)
-			return Error{Errc::invalid,
-				"resources.requests of containers: " + backed_text(pod) +
-					" is not supported yet for pods that share a job: use a "
-					"ResourceClaimTemplate with this DeviceClass in "
-					"spec.resourceClaims"};
-	}
+	if (pods == Pods::gang && is_backing_unknown(pod))
+		return Error{
+			Errc::again, "DeviceClasses and devices of nodes have not been read yet"};
 	return Ok{};
 }
 

@@ -60,6 +60,21 @@ Status check_claimed(const GangShape &shape, const std::string &option)
 	return Ok{};
 }
 
+std::set<std::string> backed_by(const Pod &pod)
+{
+	std::set<std::string> out;
+	for (const auto &[resource, one] : pod.backed)
+		out.insert(resource);
+	return out;
+}
+
+/* Templates request what their pods get as devices, and what add_claimed() adds. */
+void drop_backed(const std::set<std::string> &backed, Resources &requests)
+{
+	for (const std::string &resource : backed)
+		requests.extended.erase(resource);
+}
+
 } // namespace
 
 /* What decides, besides the ranks, where in an allocation the pods go. */
@@ -124,23 +139,32 @@ NodeSizes FactsReader::node_sizes(const std::set<std::string> &excluded) const
 std::vector<Rank> FactsReader::ranks_as_seen(const Gang &gang) const
 {
 	std::vector<Rank> ranks = gang.ranks;
-	std::map<std::string_view, Resources> seen;
+	struct Seen {
+		Resources requests;
+		std::set<std::string> backed;
+	};
+	std::map<std::string_view, Seen> seen;
 	for (const auto &[uid, rank] : gang.members) {
 		const PodEntry &entry = state_.pods.at(uid);
 		if (!rank || *rank >= ranks.size() || !entry.pod)
 			continue;
 		if (gang.minimum > 0) {
+			drop_backed(backed_by(*entry.pod), ranks[*rank].requests);
 			add_claimed(state_, *entry.pod, ranks[*rank].requests);
 			continue;
 		}
+		Seen &of_role = seen[gang.ranks[*rank].role];
+		of_role.backed.merge(backed_by(*entry.pod));
 		Resources requests = entry.pod->requests;
 		add_claimed(state_, *entry.pod, requests);
-		raise(seen[gang.ranks[*rank].role], requests);
+		raise(of_role.requests, requests);
 	}
 	for (Rank &rank : ranks) {
 		const auto found = seen.find(rank.role);
-		if (found != seen.end())
-			raise(rank.requests, found->second);
+		if (found == seen.end())
+			continue;
+		drop_backed(found->second.backed, rank.requests);
+		raise(rank.requests, found->second.requests);
 	}
 	return ranks;
 }
