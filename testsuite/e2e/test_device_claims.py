@@ -387,6 +387,7 @@ def test_pods_of_a_gang_share_the_devices_of_their_job(bed):
     names = sorted(wait_for(lambda: len(found := bed.kube.pods("crew-")) == 2 and found, "pods"))
     for name in names:
         claim_of(bed, name)
+    job_in_state(bed, owner, "PENDING", "RUNNING")  # slurmctld would end one without an agent
     bed.agent.kill9()
     bed.agent.start()
     for name in names:
