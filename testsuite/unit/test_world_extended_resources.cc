@@ -320,11 +320,13 @@ void an_allocation_without_its_class_is_released()
 {
 	Stage s;
 	s.claim_name = "made";
-	s.world.observe(ResourceClaimSeen{s.allocated("gpu-1")});
 	s.world.observe(PodSeen{Stage::pod()}, s.now);
 	s.world.observe(DeviceClassGone{"gpu"});
 	(void)s.act();
 	s.wait(11);
+	(void)s.act();
+	/* an agent that starts may read it long after the pod */
+	s.world.observe(ResourceClaimSeen{s.allocated("gpu-1")});
 	CHECK(has(s.act(), "look:a"));
 	s.world.answer(LookUpAnswered{{"a"}, PodLookup::unbound}, s.now);
 	CHECK(has(s.act(), "release:"));
@@ -418,6 +420,26 @@ void a_gang_waits_for_the_classes()
 	const auto unknown = translate(pod, Stage::settings().policy, 1, Pods::gang);
 	CHECK(!unknown && unknown.error().code == Errc::again);
 	CHECK(translate(pod, Stage::settings().policy, 1, Pods::one).ok());
+	Pod with_claim = Stage::mapped(pod, "made");
+	CHECK(translate(with_claim, Stage::settings().policy, 1, Pods::gang).ok());
+	pod.node_name = "n1";
+	CHECK(translate(pod, Stage::settings().policy, 1, Pods::gang).ok());
+}
+
+/* An agent that starts does not know yet whether the resource is that of a plugin. */
+void a_job_is_kept_until_the_classes_are_read()
+{
+	Stage s(false);
+	KubeNode node = kube_node("n1", "uid-n1", 4000);
+	node.allocatable.extended[k_gpu] = 2;
+	s.world.observe(NodeSeen{node}, s.now);
+	s.world.observe(PodSeen{Stage::pod()}, s.now);
+	s.run(8, "0");
+	std::string all = s.act();
+	s.wait(12);
+	all += s.act();
+	CHECK(has(s.text, "have not been read yet"));
+	CHECK(!has(all, "look:") && !has(all, "complete"));
 }
 
 /* A pod that runs with devices of a plugin needs no claim; one with a claim keeps its devices. */
@@ -454,5 +476,5 @@ int main()
 			TEST(a_node_with_a_device_plugin_is_left_out),
 			TEST(the_classes_are_waited_for), TEST(what_no_class_backs_is_as_ever),
 			TEST(a_class_without_devices), TEST(a_gang_waits_for_the_classes),
-			TEST(pods_that_run)});
+			TEST(a_job_is_kept_until_the_classes_are_read), TEST(pods_that_run)});
 }

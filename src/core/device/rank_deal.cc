@@ -219,6 +219,8 @@ std::vector<Place> places_of(const std::vector<RankClaims> &ranks)
 				known->ranks.push_back(&rank);
 		}
 	}
+	/* in one order for all gangs, so that two of them do not wait for each other */
+	std::ranges::sort(out, {}, [](const Place &place) { return place.claim->id; });
 	for (const RankClaims &rank : ranks) {
 		for (const ResourceClaim *claim : rank.claims)
 			out.push_back({claim, {&rank}, false, std::nullopt});

@@ -25,7 +25,9 @@ Status check_resource_claims(const Pod &pod, const Policy &policy, Pods pods)
 		return Error{Errc::invalid,
 			"spec.resourceClaims is not supported without section devices in "
 			"slurmkubed.yaml: remove it, or use another schedulerName"};
-	if (pods == Pods::gang && is_backing_unknown(pod))
+	/* what has its claim needs no class any more */
+	const bool is_decided = !pod.node_name.empty() || pod.extended_claim;
+	if (pods == Pods::gang && !is_decided && is_backing_unknown(pod))
 		return Error{
 			Errc::again, "DeviceClasses and devices of nodes have not been read yet"};
 	return Ok{};

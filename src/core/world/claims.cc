@@ -83,7 +83,9 @@ void World::claim_written(const PodUid &pod, const Status &answer, Now now)
 		return;
 	}
 	/* another write was faster: the next look goes by what it has written */
-	if (answer.error().code != Errc::conflict)
+	if (answer.error().code == Errc::conflict)
+		entry.claim_failure.reset();
+	else
 		entry.claim_failure = answer.error();
 	entry.submitted_step.reset();
 	failed(entry.retries, pod, answer.error(), now);

@@ -82,7 +82,8 @@ bool leaves_next(const State &state, const ResourceClaim &claim, const Pod &pod)
 {
 	const auto next = std::ranges::find_if(claim.reserved_for, [&](const std::string &uid) {
 		const PodEntry *entry = state.entry({uid});
-		return entry && entry->pod && side_of(*entry) == PodSide::waiting;
+		return entry && entry->pod && side_of(*entry) == PodSide::waiting &&
+			job_side(state.job_of({uid})) != JobSide::allocated;
 	});
 	return next != claim.reserved_for.end() && *next == pod.uid.text;
 }

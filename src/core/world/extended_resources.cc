@@ -59,6 +59,8 @@ std::optional<Refusal> device_plugin_refuses(
 		return std::nullopt;
 	const auto &offered = found->second.allocatable.extended;
 	for (const auto &[resource, one] : pod.backed) {
+		if (one.device_class.empty())
+			continue; /* it may well be for the plugin */
 		const auto there = offered.find(resource);
 		if (there != offered.end() && there->second > 0)
 			return Refusal{Cause::device, offered_by_plugin(resource)};

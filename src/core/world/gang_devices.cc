@@ -52,8 +52,6 @@ void part_claims(const Pod &pod, RankClaims &rank)
 		if (is_named(pod, *claim))
 			rank.shared.push_back(claim);
 	}
-	/* in one order for all gangs, so that two of them do not wait for each other */
-	std::ranges::sort(rank.shared, {}, [](const ResourceClaim *claim) { return claim->id; });
 	std::erase_if(
 		rank.claims, [&](const ResourceClaim *claim) { return is_named(pod, *claim); });
 }

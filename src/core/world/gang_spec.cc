@@ -149,8 +149,11 @@ std::vector<Rank> FactsReader::ranks_as_seen(const Gang &gang) const
 		if (!rank || *rank >= ranks.size() || !entry.pod)
 			continue;
 		if (gang.minimum > 0) {
+			/* a pod that has ended and its successor have the same rank */
+			Resources claimed;
+			add_claimed(state_, *entry.pod, claimed);
 			drop_backed(backed_by(*entry.pod), ranks[*rank].requests);
-			add_claimed(state_, *entry.pod, ranks[*rank].requests);
+			raise(ranks[*rank].requests, claimed);
 			continue;
 		}
 		Seen &of_role = seen[gang.ranks[*rank].role];
@@ -163,6 +166,8 @@ std::vector<Rank> FactsReader::ranks_as_seen(const Gang &gang) const
 		const auto found = seen.find(rank.role);
 		if (found == seen.end())
 			continue;
+		/* pods of before may have had the resource of a plugin */
+		drop_backed(found->second.backed, found->second.requests);
 		drop_backed(found->second.backed, rank.requests);
 		raise(rank.requests, found->second.requests);
 	}

@@ -231,6 +231,11 @@ std::set<PodUid> ResourceClaims::users_of(
 	/* such a pod names its claim only when all is written */
 	if (const PodUid owner{claim.owner_uid}; claim.is_extended && wanted_.contains(owner))
 		out.insert(owner);
+	/* one that does not use it any more frees it */
+	if (claim.allocation) {
+		for (const std::string &uid : claim.reserved_for)
+			out.insert(PodUid{uid});
+	}
 	return out;
 }
 

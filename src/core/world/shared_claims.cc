@@ -58,7 +58,7 @@ std::set<std::string> bound_nodes(const State &state, const Gang &gang)
 	for (const auto &[uid, rank] : gang.members) {
 		const PodEntry &entry = state.pods.at(uid);
 		if (is_bound_side(side_of(entry)))
-			out.insert(entry.pod ? entry.pod->node_name : std::string());
+			out.insert(bound_node_of(entry));
 	}
 	return out;
 }
