@@ -73,8 +73,7 @@ void Oracle::check_waiting(const PodTruth &pod, const std::vector<const JobTruth
 		return sim::is_live(other) && !other.api.node_name.empty() &&
 			Devices::is_common(pod, other);
 	};
-	if (told->reason == names::k_reason_device && live.empty() &&
-		std::ranges::any_of(kube_.pods, has_claim))
+	if (told->reason == names::k_reason_device && std::ranges::any_of(kube_.pods, has_claim))
 		return;
 	if (live.empty()) {
 		const GangTruth *gang = gangs_.find(pod.gang);

@@ -153,9 +153,16 @@ bool Oracle::waits_for_others(const PodTruth &pod) const
 	};
 	if (keys.size() > 1 && std::ranges::any_of(gangs_.members(gang->uid), is_foreign))
 		return true;
+	/* A new agent does not know of a success whose pod was deleted before it started; it asks
+	 * for that component once more (doc/design/outside.md). */
 	return std::ranges::any_of(keys, [&](const std::string &key) {
-		return key != pod.job_key && !slurm_.live_jobs_of(key).empty() &&
-			!has_nodes(*gang, key);
+		const auto jobs = slurm_.live_jobs_of(key);
+		return key != pod.job_key && !jobs.empty() &&
+			(!has_nodes(*gang, key) ||
+				std::ranges::none_of(jobs, [](const JobTruth *job) {
+					return core::job_side(&job->facts) ==
+						core::JobSide::allocated;
+				}));
 	});
 }
 
