@@ -203,8 +203,8 @@ void World::assign(const PodUid &uid, PodEntry &entry, Now now)
 		return;
 	if (const auto *question = std::get_if<NeedsOwner>(&*grouping)) {
 		state_.owners.ask_for(uid, question->id,
-			std::max(entry.ungrouped_since_us, now.mono_us - k_owner_turn_us));
-		look_later(uid, now.mono_us + k_owner_turn_us);
+			std::max(entry.ungrouped_since_us, now.mono_us - k_owner_again_us));
+		look_later(uid, now.mono_us + k_owner_again_us);
 		return;
 	}
 	if (auto *alone = std::get_if<Alone>(&*grouping))
