@@ -235,7 +235,9 @@ void Oracle::check_result(const PodTruth &pod, const JobTruth &job,
 	if (!is_on(job, pod.api.node_name) || told == expected_status(pod) ||
 		job.started_at > stage_.now() - k_news)
 		return;
-	const bool may_not_know = !knows_end && (pod.api.deleting || !pod.exists);
+	/* nor that of a pod which another client bound */
+	const bool may_not_know = pod.binder == Binder::foreigner ||
+		(!knows_end && (pod.api.deleting || !pod.exists));
 	if (told == core::k_status_cancelled && may_not_know)
 		return;
 	if (slurm_.live_jobs_of(pod.api.uid.text).size() > 1)
