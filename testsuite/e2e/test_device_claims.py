@@ -331,7 +331,7 @@ def test_agent_dies_before_the_claim_of_an_extended_resource(bed):
         bed.agent.start()
         time.sleep(1)
     bed.kube.wait_phase("survivor", "Running", timeout=SLOW)
-    # slurmctld ends a job whose submission nobody takes the answer of
+    # slurmctld ends a job if it cannot deliver the answer to its submission
     jobs = bed.slurm.job_of_pod(made["metadata"]["uid"])
     (number,) = [job["JobId"] for job in jobs if job["JobState"] == "RUNNING"]
     given = _indices_of(bed, number)
