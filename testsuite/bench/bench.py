@@ -36,7 +36,8 @@ DIR, a directory of the cache, and kube-scheduler from its Go modules. Measure o
 machine. --only CONTESTANT skips the others of a burst; --profile FILE runs perf record in the last
 round of slurm-kube's burst; --variant NAME=JSON adds slurm-kube with those settings of
 slurmkubed.yaml to each round of a burst, --slurm-variant NAME=LINE with that line of slurm.conf,
-which scontrol reconfigure must apply.
+which scontrol reconfigure must apply; --scrape adds slurm-kube with its
+metrics fetched each second.
 """
 import argparse
 import importlib
@@ -133,6 +134,7 @@ def options_of(words):
     p.add_argument("--profile")
     p.add_argument("--variant", type=variant, action="append", default=[])
     p.add_argument("--slurm-variant", type=slurm_variant, action="append", default=[])
+    p.add_argument("--scrape", action="store_true")
     p.add_argument("--only", choices=ALL_OF_BURST)
     p.add_argument("--slurm", default="22.05.8")
     p.add_argument("--build", type=Path)

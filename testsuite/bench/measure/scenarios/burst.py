@@ -11,9 +11,15 @@ With kwok running, the scenario also measures when the last pod is Running: all_
 all_running_s are seconds from the first binding that the API server received, and the CPU seconds
 until_running are those until then. The servers have limited CPU time, so that a contestant that
 binds faster may wait longer for Running.
+
+With --scrape each round has one more turn of slurm-kube, before or after the other, in which every
+page of metrics is fetched each second.
 """
 import signal
+import threading
 import time
+import urllib.error
+import urllib.request
 
 from ..bench_testbed import SCHEDULER, BenchTestbed
 from ..figures import percentile, say
@@ -24,6 +30,45 @@ LIMIT, SLOWEST = (
     50,
 )  # seconds per contestant, more if that would be fewer pods/s; unbound pods are counted
 WARM_UP = 1000  # maximum number of pods in the warm-up round
+
+
+PAGES = ("", "/jobs", "/jobs-users-accts", "/nodes", "/partitions", "/scheduler")
+
+
+class Scraper:
+    """Fetches all pages of metrics from 127.0.0.1:port each second until it is stopped, as soon as
+    the agent listens there.
+    """
+
+    def __init__(self, port):
+        self.port, self.ended, self.scrapes = port, threading.Event(), 0
+        self.thread = threading.Thread(target=self._run, daemon=True)
+
+    def start(self):
+        self.thread.start()
+
+    def stop(self):
+        """Returns the number of complete scrapes."""
+        self.ended.set()
+        self.thread.join(30)
+        return self.scrapes
+
+    def _run(self):
+        while not self.ended.wait(1):
+            try:
+                self._scrape()
+            except ConnectionRefusedError:
+                pass
+            except urllib.error.URLError as e:
+                if not isinstance(e.reason, ConnectionRefusedError):
+                    raise
+
+    def _scrape(self):
+        for page in PAGES:
+            url = f"http://127.0.0.1:{self.port}/metrics{page}"
+            with urllib.request.urlopen(url, timeout=30) as answer:
+                answer.read()
+        self.scrapes += 1
 
 
 class Contest:
@@ -171,6 +216,21 @@ class Contest:
         self.bed.agent.stop()
         return text
 
+    def scraped_burst(self, keep):
+        """The same with a scrape each second; raises if there was none."""
+        port = self.bed.base + 10
+        scraper = Scraper(port)
+        scraper.start()
+        try:
+            text = self.burst(keep, "burst-scraped", {"metrics": {"listen": f"127.0.0.1:{port}"}})
+        finally:
+            scrapes = scraper.stop()
+        if not scrapes:
+            raise RuntimeError("burst-scraped: no scrape succeeded")
+        if keep:
+            self.figures.add(self.key("burst-scraped", "scrapes"), scrapes)
+        return text
+
     def count_calls(self, name, before):
         after = self.bed.slurm.rpcs()
         ours = [
@@ -209,6 +269,8 @@ class Contest:
                 default=None,
             ),
         )
+        for figure in ("pods_per_s", "cpu_s_per_1000.slurmkubed", "cpu_s_per_1000.slurmctld"):
+            self.figures.ratio(self.key("burst-scraped", figure), self.key("burst", figure))
         for key in (self.key("kube-scheduler", "pods_per_s"), self.key("burst", "pods_per_s")):
             self.figures.ratio(key, best)
         for figure in ("pods_per_s", "all_running_s"):
@@ -243,7 +305,9 @@ def measure(options, figures):
                     if "kube-scheduler" in options.contestants
                     else []
                 )
-                told += [contest.burst(number >= 0)] if "burst" in options.contestants else []
+                turns = [contest.burst] if "burst" in options.contestants else []
+                turns += [contest.scraped_burst] if options.scrape else []
+                told += [turn(number >= 0) for turn in turns[:: -1 if number % 2 else 1]]
                 told += [
                     contest.burst(number >= 0, f"burst-{name}", settings)
                     for name, settings in options.variant
