@@ -50,6 +50,9 @@ struct Request {
 	std::size_t body_limit = std::size_t{64} << 20;
 	/* give way: other requests are sent first, and may use most of max_in_flight */
 	bool can_wait = false;
+	/* for the Lease: go before all others, whatever is queued or in flight, and also during a
+	 * pause that the server wants for others */
+	bool is_urgent = false;
 	/* With can_wait only, asked before each sending: true: the answer is conflict and nothing
 	 * is sent. Must not call the client. */
 	std::function<bool()> is_outdated = {};

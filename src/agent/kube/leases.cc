@@ -34,6 +34,7 @@ void get_lease(Client &client, const LeaseName &lease,
 {
 	using Answer = Result<std::optional<core::LeaseRecord>>;
 	Request request;
+	request.is_urgent = true;
 	request.path = path_of(lease.name_space) + "/" + escape_query(lease.name);
 	request.body_limit = k_largest_lease;
 	client.send(std::move(request),
@@ -52,6 +53,7 @@ void write_lease(Client &client, const LeaseName &lease, const core::LeaseRecord
 {
 	const bool is_new = record.resource_version.empty();
 	Request request;
+	request.is_urgent = true;
 	request.method = is_new ? Method::post : Method::put;
 	request.path = path_of(lease.name_space) + (is_new ? "" : "/" + escape_query(lease.name)) +
 		"?fieldManager=slurm-kube";

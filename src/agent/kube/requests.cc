@@ -15,6 +15,7 @@ using namespace std::chrono_literals;
 
 constexpr long k_connections = 4; /* only one is used if the server speaks HTTP/2 */
 constexpr unsigned k_most_sends = 5;
+constexpr unsigned k_urgent_most = 2;   /* in flight, beside max_in_flight of the others */
 constexpr unsigned k_patient_share = 8; /* patient requests may use 1/8 of max_in_flight */
 /* libcurl ends a transfer at its deadline; if it does not, this class does so after this time. */
 constexpr std::chrono::milliseconds k_overdue{500};
@@ -33,7 +34,7 @@ Requests::Requests(Session &session) : session_(session)
 Requests::~Requests()
 {
 	for (const agent::Loop::TimerId timer :
-		{hold_timer_, answers_timer_, give_up_timer_, stir_timer_})
+		{pause_.timer, urgent_pause_.timer, answers_timer_, give_up_timer_, stir_timer_})
 		session_.loop.cancel(timer);
 	for (const auto &[easy, pending] : flying_) {
 		session_.loop.cancel(pending.deadline_timer);
@@ -49,7 +50,7 @@ void Requests::open_multi()
 
 void Requests::send(Request request, OnResponse on_response)
 {
-	if (queued() >= session_.options.max_queued) {
+	if (!request.is_urgent && queued() >= session_.options.max_queued) {
 		answer_later(std::move(on_response),
 			Error{Errc::again, "too many requests wait for the API server"});
 		return;
@@ -57,15 +58,25 @@ void Requests::send(Request request, OnResponse on_response)
 	Pending pending;
 	pending.request = std::move(request);
 	pending.on_response = std::move(on_response);
-	(pending.request.can_wait ? patient_ : queue_).push_back(std::move(pending));
+	lane_of(pending.request).push_back(std::move(pending));
 	pump();
+}
+
+std::deque<Requests::Pending> &Requests::lane_of(const Request &request)
+{
+	if (request.is_urgent)
+		return urgent_;
+	return request.can_wait ? patient_ : queue_;
 }
 
 /* Must not call back, because send() must not. */
 void Requests::pump()
 {
 	const unsigned cap = std::clamp(session_.options.max_in_flight, 1U, 64U);
-	while (flying_.size() < cap && Clock::now() >= hold_until_) {
+	while (!urgent_.empty() && urgent_flying_ < k_urgent_most &&
+		Clock::now() >= urgent_pause_.until)
+		take_off(urgent_);
+	while (flying_.size() - urgent_flying_ < cap && Clock::now() >= pause_.until) {
 		drop_outdated();
 		if (!queue_.empty())
 			take_off(queue_);
@@ -104,14 +115,22 @@ void Requests::take_off(std::deque<Pending> &from)
 		answer_later(std::move(on_response), done.error());
 }
 
+/* The number of those in flight of its lane; nullptr: it is not counted. */
+unsigned *Requests::flying_like(const Request &request)
+{
+	if (request.is_urgent)
+		return &urgent_flying_;
+	return request.can_wait ? &patient_flying_ : nullptr;
+}
+
 /* Removes the request from those in flight; empty: it is not in flight. */
 std::optional<Requests::Pending> Requests::land(CURL *easy)
 {
 	auto node = flying_.extract(easy);
 	if (node.empty())
 		return std::nullopt;
-	if (node.mapped().request.can_wait)
-		patient_flying_--;
+	if (unsigned *flying = flying_like(node.mapped().request))
+		--*flying;
 	return std::move(node.mapped());
 }
 
@@ -129,7 +148,8 @@ Status Requests::fly(Pending pending)
 	if (auto done = multi_->add(easy); !done)
 		return done;
 	session_.counters.requests++;
-	patient_flying_ += pending.request.can_wait ? 1 : 0;
+	if (unsigned *flying = flying_like(pending.request))
+		++*flying;
 	watch_over(easy, flying_.emplace(easy, std::move(pending)).first->second);
 	look_after();
 	return Ok{};
@@ -218,7 +238,7 @@ void Requests::give_connection_up()
 	session_.counters.reconnects++;
 	auto abandoned = std::move(flying_);
 	flying_.clear();
-	patient_flying_ = 0;
+	urgent_flying_ = patient_flying_ = 0;
 	for (const auto &[easy, pending] : abandoned) {
 		session_.loop.cancel(pending.deadline_timer);
 		multi_->remove(easy);
@@ -278,19 +298,19 @@ bool Requests::repeat_after_pause(Pending &pending)
 	const auto pause = pending.transfer->retry_after();
 	if (!pause)
 		return false;
-	hold(std::min(*pause, k_longest_pause));
+	hold(pending.request.is_urgent ? urgent_pause_ : pause_, std::min(*pause, k_longest_pause));
 	if (pending.sends >= k_most_sends)
 		return false;
 	repeat(std::move(pending));
 	return true;
 }
 
-void Requests::hold(Clock::duration pause)
+void Requests::hold(Pause &pause, Clock::duration length)
 {
-	hold_until_ = std::max(hold_until_, Clock::now() + pause);
-	session_.loop.cancel(hold_timer_);
-	hold_timer_ = session_.loop.after(hold_until_ - Clock::now(), [this] {
-		hold_timer_ = 0;
+	pause.until = std::max(pause.until, Clock::now() + length);
+	session_.loop.cancel(pause.timer);
+	pause.timer = session_.loop.after(pause.until - Clock::now(), [this, &pause] {
+		pause.timer = 0;
 		pump();
 	});
 }
@@ -299,7 +319,7 @@ void Requests::repeat(Pending pending)
 {
 	session_.counters.repeats++;
 	pending.transfer.reset();
-	(pending.request.can_wait ? patient_ : queue_).push_front(std::move(pending));
+	lane_of(pending.request).push_front(std::move(pending));
 }
 
 void Requests::answer_later(OnResponse on_response, Error error)

@@ -29,7 +29,10 @@ class Requests
 
 	void send(Request request, OnResponse on_response);
 	[[nodiscard]] std::size_t in_flight() const { return flying_.size(); }
-	[[nodiscard]] std::size_t queued() const { return queue_.size() + patient_.size(); }
+	[[nodiscard]] std::size_t queued() const
+	{
+		return urgent_.size() + queue_.size() + patient_.size();
+	}
 
       private:
 	using Clock = agent::Clock;
@@ -43,10 +46,17 @@ class Requests
 		agent::Loop::TimerId deadline_timer = 0;
 	};
 
+	/* What a server has asked for with Retry-After. */
+	struct Pause {
+		Clock::time_point until{};
+		agent::Loop::TimerId timer = 0;
+	};
+
 	void open_multi();
 	void pump();
 	void drop_outdated();
 	[[nodiscard]] bool may_fly_patient(unsigned cap) const;
+	unsigned *flying_like(const Request &request);
 	void take_off(std::deque<Pending> &from);
 	std::optional<Pending> land(CURL *easy);
 	Status fly(Pending pending);
@@ -61,7 +71,8 @@ class Requests
 	void answered(Pending pending);
 	bool repeat_with_new_token(Pending &pending);
 	bool repeat_after_pause(Pending &pending);
-	void hold(Clock::duration pause);
+	void hold(Pause &pause, Clock::duration length);
+	std::deque<Pending> &lane_of(const Request &request);
 	[[nodiscard]] static bool may_repeat_unanswered(const Pending &pending);
 	void repeat(Pending pending);
 	/* Calls back in the loop's next round. */
@@ -71,14 +82,15 @@ class Requests
 
 	Session &session_;
 	std::unique_ptr<Multi> multi_;
-	std::deque<Pending> queue_, patient_; /* patient: requests with can_wait */
-	unsigned patient_flying_ = 0;
+	/* urgent, patient: requests with is_urgent and with can_wait */
+	std::deque<Pending> urgent_, queue_, patient_;
+	unsigned urgent_flying_ = 0, patient_flying_ = 0;
 	std::map<CURL *, Pending> flying_;
 	std::vector<std::pair<OnResponse, Error>> answers_;
-	Clock::time_point hold_until_{}, last_answer_{}, stirred_{};
+	Pause pause_, urgent_pause_;
+	Clock::time_point last_answer_{}, stirred_{};
 	bool stirring_ = false;
-	agent::Loop::TimerId hold_timer_ = 0, answers_timer_ = 0, give_up_timer_ = 0,
-			     stir_timer_ = 0;
+	agent::Loop::TimerId answers_timer_ = 0, give_up_timer_ = 0, stir_timer_ = 0;
 };
 
 } // namespace slurmkube::kube

@@ -37,6 +37,40 @@ def what_can_wait_lets_the_rest_pass(bed):
 
 
 @test
+def the_lease_does_not_wait_behind_a_backlog(bed):
+    """Its requests go before all others, beside a full limit and a full pause of the others."""
+    probe = bed.probe(bed.proxied, "2")
+    stuck = bed.proxy.rule("hang", "/version", count=2)
+    for _ in range(2):
+        probe.send("get", deadline_ms=20_000)
+    wait_for("a full limit", lambda: stuck.count == 0)
+    backlog = probe.send("get", count=300, path="/api/v1/namespaces")
+    answer = probe("get", path="/api/v1/namespaces/default", urgent=True)
+    equal((answer["good"], answer["queued"]), (1, 300))
+    equal(probe.result(backlog, 60)["good"], 300)
+
+
+@test
+def a_pause_of_others_is_not_one_of_the_lease(bed):
+    probe = bed.probe(bed.proxied)
+    bed.proxy.rule(
+        "answer",
+        "/version",
+        argument=(
+            "HTTP/1.1 429 Too Many Requests\r\nRetry-After: 3\r\nContent-Length: 0\r\nConnection:"
+            " close\r\n\r\n"
+        ),
+    )
+    first = probe.send("get")
+    wait_for("throttling", lambda: probe("counters")["throttled"] == 1)
+    start = time.monotonic()
+    equal(probe("get", path="/api/v1/namespaces/default", urgent=True)["good"], 1)
+    took = time.monotonic() - start
+    assert took < 2, f"took {took} s"
+    equal(probe.result(first)["good"], 1)
+
+
+@test
 def what_is_outdated_is_not_sent(bed):
     probe = bed.probe()
     answer = probe("get", count=60, can_wait=True, outdated=True)
