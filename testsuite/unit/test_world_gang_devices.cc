@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* World and gangs whose pods have claims for devices. */
 #include "testsuite/unit/device_gang.h"
+#include "testsuite/unit/unlike_stage.h"
 
 using namespace slurmkube;
 using namespace slurmkube::core;
@@ -82,6 +83,67 @@ void extended_resources_of_a_gang()
 		s.world.observe(PodSeen{p}, s.now);
 	}
 	CHECK_EQUAL(s.act(), "bind:u0@n1 bind:u1@n1");
+}
+
+/* A RayCluster whose workers request devices as a resource, in pool b. */
+struct RayWithDevices : UnlikeStage {
+	static constexpr char k_resource[] = "example.com/gpu";
+
+	RayWithDevices()
+	{
+		Settings settings = with_devices();
+		settings.components_wait_seconds = 60;
+		world.observe(SettingsSet{settings}, now);
+		worker.requests.extended[k_resource] = 1;
+		worker.container_devices = {{"main", 0, false, {{k_resource, {0, 1}}}}};
+		job.roles[1] = role("gpu", 2, worker);
+		for (const char *name : {"n3", "n4"}) {
+			world.observe(SliceSeen{slice(
+					      name, {device("gpu-0", "a"), device("gpu-1", "a")})},
+				now);
+			SlurmNode node = slurm_node(name, 8);
+			node.gres = "gpu:2";
+			node.extra = "slurm-kube:gpu@gpu.example.com=gpu-0,gpu-1";
+			world.observe(SlurmNodeSeen{node});
+		}
+	}
+
+	void list(const std::string &selector = "device.driver == 'gpu.example.com'")
+	{
+		world.observe(SlicesListed{{"uid-slice-n3", "uid-slice-n4"}}, now);
+		world.observe(TaintRulesListed{}, now);
+		world.observe(DeviceClassSeen{{"gpu", "uid-gpu", {selector}, {}, k_resource}}, now);
+		world.observe(DeviceClassesListed{{"uid-gpu"}}, now);
+		world.observe(ResourceClaimsListed{{}});
+	}
+};
+
+/* The head makes the workers when it runs: their devices are asked for before. */
+void devices_of_pods_that_have_not_come()
+{
+	RayWithDevices s;
+	s.head_comes();
+	CHECK(s.submit().empty());
+	s.pass(2 * k_second);
+	CHECK(has(s.told("h"), "have not been read yet"));
+	s.list();
+	s.pass(2 * k_second);
+	const auto first = s.submit();
+	REQUIRE(first.size() == 1);
+	CHECK_EQUAL(first.front().spec.marker.uid, "ray-uid+1");
+	CHECK_EQUAL(first.front().spec.gres_of_task, "gpu:1");
+	CHECK_EQUAL(first.front().spec.tasks, 2U);
+	CHECK((first.front().spec.excluded_nodes == std::vector<std::string>{"n1", "n2"}));
+}
+
+void devices_of_pods_that_have_not_come_and_no_node_has()
+{
+	RayWithDevices s;
+	s.list("device.driver == 'other.example.com'");
+	s.head_comes();
+	CHECK(s.submit().empty());
+	s.pass(2 * k_second);
+	CHECK(has(s.told("h"), "role gpu: resource example.com/gpu (DeviceClass gpu)"));
 }
 
 void claims_that_are_not_there_are_waited_for()
@@ -266,17 +328,38 @@ void without_the_claims_no_place_is_judged()
 		s.act(), "allocate:claim-0=gpu-1 allocate:claim-1=gpu-3 allocate:claim-2=gpu-0");
 }
 
+/* The role lacks the rights, for example: what the job has is charged for. */
+void the_wait_for_unread_claims_ends()
+{
+	Stage s(2);
+	s.all_with_claims(2);
+	s.world.observe(JobSeen{s.on({{"n1", {2, "1,3"}}})}, s.now);
+	std::size_t ends = 0;
+	for (std::int64_t waited = 0;
+		waited < 2 * s.world.state().settings.claim_wait_us && ends == 0;
+		waited += 10 * k_second) {
+		s.pass(10 * k_second);
+		ends = only<Complete>(s.take_unbound()).size();
+	}
+	CHECK_EQUAL(ends, 1U);
+	s.world.answer(CompleteAnswered{{"train-uid"}, Ok{}, false}, s.now);
+	s.pass(10 * k_second);
+	CHECK(!has(s.act(), "submit"));
+}
+
 } // namespace
 
 int main()
 {
 	return check::run_tests("world_gang_devices",
 		{TEST(a_task_for_each_device), TEST(extended_resources_of_a_gang),
+			TEST(devices_of_pods_that_have_not_come),
+			TEST(devices_of_pods_that_have_not_come_and_no_node_has),
 			TEST(claims_that_are_not_there_are_waited_for),
 			TEST(devices_go_to_ranks_in_their_order),
 			TEST(a_claim_that_is_written_keeps_its_device),
 			TEST(a_bound_pod_without_its_claim), TEST(devices_that_cannot_be_used),
 			TEST(a_job_without_devices), TEST(claims_are_released_with_the_job),
 			TEST(without_the_claims_no_place_is_judged),
-			TEST(a_device_is_vacated_first)});
+			TEST(the_wait_for_unread_claims_ends), TEST(a_device_is_vacated_first)});
 }

@@ -313,6 +313,29 @@ void a_job_on_several_nodes_is_given_back()
 		CHECK(!has(word_of(uid, action), "allocate"));
 }
 
+/* A pod that names a claim has come when others ran on two nodes: each node of the new job would
+ * have to have all devices. */
+void what_runs_on_several_nodes_gets_its_job_again()
+{
+	Stage s(3);
+	s.job.roles.front().each = size(8000, 64);
+	s.job.roles.front().pod_template = std::make_shared<Pod>(s.pod(0));
+	s.world.observe(ResourceClaimsListed{{}});
+	s.start(2, nodes({{"n1", 8}, {"n2", 8}, {"n3", 8}}));
+	s.tell(Stage::shared());
+	s.world.observe(PodSeen{s.sharing(2)}, s.now);
+	s.world.observe(LinkLost{});
+	s.connect({});
+	std::vector<std::pair<PodUid, Submit>> submits;
+	for (int i = 0; i < 20 && submits.empty(); i++) {
+		s.pass(10 * k_second);
+		submits = only<Submit>(s.take_unbound());
+	}
+	REQUIRE(submits.size() == 1);
+	CHECK_EQUAL(submits.front().second.spec.options.gres, "");
+	CHECK_EQUAL(submits.front().second.spec.tasks, 3U);
+}
+
 } // namespace
 
 int main()
@@ -324,5 +347,6 @@ int main()
 			TEST(own_claims_are_added), TEST(pods_without_a_job_leave_one_by_one),
 			TEST(a_claim_of_others_is_waited_for),
 			TEST(a_claim_of_pods_that_have_ended), TEST(what_cannot_be_on_one_node),
-			TEST(what_is_refused), TEST(a_job_on_several_nodes_is_given_back)});
+			TEST(what_is_refused), TEST(a_job_on_several_nodes_is_given_back),
+			TEST(what_runs_on_several_nodes_gets_its_job_again)});
 }

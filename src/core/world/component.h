@@ -137,6 +137,9 @@ struct Gang {
 	bool goes_first = false; /* see ComponentFacts::goes_first */
 	/* A template whose options the job has while none of the component's pods has come. */
 	std::shared_ptr<const Pod> stand_in;
+	/* Templates whose resources devices back, with these devices, by role
+	 * (note_backed_roles()). */
+	std::map<std::string, std::shared_ptr<const Pod>> backed_roles;
 	GangShape shape;
 	/* Maximum number of tasks per node; 0: as many as fit; nullopt: not planned yet. */
 	std::optional<std::uint32_t> per_node;

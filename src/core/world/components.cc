@@ -7,6 +7,7 @@
 #include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/report.h"
+#include "src/core/world/extended_resources.h"
 #include "src/core/world/parts.h"
 #include "src/core/world/pod_devices.h"
 #include "src/core/world/world.h"
@@ -220,6 +221,7 @@ void World::settle_members(const PodUid &key, Now now)
 	assign_free_ranks(gang);
 	assign_ranks(gang, key);
 	note_bound_members(key, gang);
+	note_backed_roles(state_, key, gang);
 	Findings found(clocks_, now);
 	const FactsReader reader(sources(), found);
 	const bool is_known = gang.per_node || are_claims_unread(state_, gang);

@@ -257,7 +257,8 @@ void FactsReader::wait_for_devices(const PodUid &uid, PlaceFacts &n) const
 	const std::string why = "has not got its devices within " +
 		std::to_string(state_.settings.claim_wait_us / 1'000'000) + " s";
 	n.forbidden = why;
-	found_.unfit_node = UnfitNode{n.name, why, now_.mono_us + k_unfit_us};
+	if (!n.name.empty())
+		found_.unfit_node = UnfitNode{n.name, why, now_.mono_us + k_unfit_us};
 }
 
 /* Devices that were allocated for a pod which has lost its job before it was bound are given back,

@@ -5,6 +5,10 @@
 #include "src/core/device/extended_resource.h"
 #include "src/core/reconcile/report_parts.h"
 #include "src/core/world/facts_reader.h"
+#include "src/core/world/pod_devices.h"
+
+#include <algorithm>
+#include <memory>
 
 namespace slurmkube::core
 {
@@ -34,6 +38,83 @@ std::set<PodUid> renew_backed(State &state)
 		out.insert(uid);
 	}
 	return out;
+}
+
+namespace
+{
+
+/* nullptr: devices back none of its resources. */
+std::shared_ptr<const Pod> backed_template(
+	const State &state, const PodUid &key, const GangId &id, const Role &role)
+{
+	if (!role.pod_template || role.pod_template->container_devices.empty())
+		return nullptr;
+	auto pod = std::make_shared<Pod>(*role.pod_template);
+	pod->uid = {key.text + "/" + role.name};
+	pod->name_space = id.name_space;
+	pod->name = id.name + "-" + role.name;
+	note_backed_by_classes(state, *pod);
+	return pod->backed.empty() ? nullptr : pod;
+}
+
+bool has_pods(const Gang &gang, const std::string &role)
+{
+	return std::ranges::any_of(gang.members, [&](const auto &member) {
+		return member.second && *member.second < gang.ranks.size() &&
+			gang.ranks[*member.second].role == role;
+	});
+}
+
+} // namespace
+
+void ResourceClaims::note_template(const Pod &pod)
+{
+	wanted_[pod.uid] = extended_claim_of(pod);
+	is_wanted_ = is_wanted_ || !is_backing_unknown(pod);
+}
+
+void forget_backed_roles(State &state, Gang &gang)
+{
+	for (const auto &[role, pod] : gang.backed_roles)
+		state.resource_claims.forget(pod->uid);
+	gang.backed_roles.clear();
+}
+
+void note_backed_roles(State &state, const PodUid &key, Gang &gang)
+{
+	forget_backed_roles(state, gang);
+	if (gang.stand_in && !gang.stand_in->container_devices.empty()) {
+		auto pod = std::make_shared<Pod>(*gang.stand_in);
+		note_backed_by_classes(state, *pod);
+		gang.stand_in = std::move(pod);
+	}
+	for (const Role &role : gang.roles) {
+		auto pod = role.pods > 0 ? backed_template(state, key, gang.id, role) : nullptr;
+		if (!pod)
+			continue;
+		state.resource_claims.note_template(*pod);
+		gang.backed_roles[role.name] = std::move(pod);
+	}
+}
+
+const Pod &template_of(const Gang &gang, const Role &role)
+{
+	const auto found = gang.backed_roles.find(role.name);
+	return found == gang.backed_roles.end() ? *role.pod_template : *found->second;
+}
+
+std::string trouble_of_backed_roles(const State &state, const Gang &gang)
+{
+	for (const auto &[role, pod] : gang.backed_roles) {
+		/* claims of templates are not made before the pod */
+		const bool has_others = std::ranges::any_of(pod->resource_claims,
+			[](const PodResourceClaim &one) { return !one.is_extended; });
+		if (has_others || has_pods(gang, role))
+			continue;
+		if (const auto demand = device_demand(state, *pod, ClaimPart::own); !demand)
+			return "role " + role + ": " + demand.error().what;
+	}
+	return {};
 }
 
 std::string extended_claim_trouble(const State &state, const Pod &pod, const ResourceClaim &claim)

@@ -20,6 +20,16 @@ namespace slurmkube::core
 void note_backed_by_classes(const State &state, Pod &pod);
 /* The same for all pods, because classes or rules have changed. Returns those that differ now. */
 std::set<PodUid> renew_backed(State &state);
+/* The same for templates of the gang's roles, so that a job can ask for their devices before the
+ * pods exist. */
+void note_backed_roles(State &state, const PodUid &key, Gang &gang);
+/* The gang is about to be forgotten. */
+void forget_backed_roles(State &state, Gang &gang);
+/* The template of the role, with the devices that back its resources. */
+const Pod &template_of(const Gang &gang, const Role &role);
+/* Why the devices of roles whose pods have not come cannot be asked for at present; empty: they
+ * can. */
+std::string trouble_of_backed_roles(const State &state, const Gang &gang);
 /* Why the claim of the pod cannot be used; empty: it can, or has to be created. */
 std::string extended_claim_trouble(const State &state, const Pod &pod, const ResourceClaim &claim);
 

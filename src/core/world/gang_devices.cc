@@ -4,6 +4,7 @@
 #include "src/core/policy/gres.h"
 #include "src/core/reconcile/report.h"
 #include "src/core/reconcile/report_parts.h"
+#include "src/core/world/extended_resources.h"
 #include "src/core/world/facts_reader.h"
 #include "src/core/world/parts.h"
 #include "src/core/world/pod_devices.h"
@@ -88,7 +89,8 @@ std::string device_trouble_of_gang(const State &state, const PodUid &key, const 
 		if (const auto demand = device_demand(state, *entry.pod, ClaimPart::own); !demand)
 			return demand.error().what;
 	}
-	return trouble_of_shared(state, key, gang);
+	std::string why = trouble_of_backed_roles(state, gang);
+	return why.empty() ? trouble_of_shared(state, key, gang) : why;
 }
 
 /* By node: the ranks there that have claims, in their order. */
@@ -114,10 +116,13 @@ void FactsReader::note_unread_claims(const Gang &gang, ComponentFacts &f) const
 {
 	if (!are_claims_unread(state_, gang))
 		return;
+	const bool is_charged = job_side(f.job) == JobSide::allocated;
 	for (RankFacts &r : f.ranks) {
-		if (r.side == PodSide::waiting)
-			r.node.device_wait =
-				resource_claims_unread(state_.resource_claims.unreadable());
+		if (r.side != PodSide::waiting)
+			continue;
+		r.node.device_wait = resource_claims_unread(state_.resource_claims.unreadable());
+		if (is_charged)
+			wait_for_devices(r.uid, r.node);
 	}
 }
 

@@ -9,6 +9,7 @@
 #include "src/core/gang/role_conflict.h"
 #include "src/core/model/outcome.h"
 #include "src/core/placement/placement.h"
+#include "src/core/world/extended_resources.h"
 #include "src/core/world/facts_reader.h"
 #include "src/core/world/parts.h"
 #include "src/core/world/pod_claims.h"
@@ -30,7 +31,7 @@ constexpr std::size_t k_unlike_roles_most = 32;
 bool are_constrained_alike(const Pod &one, const Pod &other, bool is_by_labels)
 {
 	return one.constraints == other.constraints && one.requests == other.requests &&
-		one.unsupported_fields == other.unsupported_fields &&
+		one.backed == other.backed && one.unsupported_fields == other.unsupported_fields &&
 		(!is_by_labels || one.labels == other.labels) && one.node_name == other.node_name &&
 		one.active_deadline_seconds == other.active_deadline_seconds;
 }
@@ -144,7 +145,7 @@ RolePods FactsReader::pods_of_roles(const Gang &gang) const
 	std::uint32_t rank = 0;
 	for (const Role &role : gang.roles) {
 		if (!is_running && role.pod_template && role.pods > 0)
-			firsts.try_emplace(role.name, rank, &*role.pod_template);
+			firsts.try_emplace(role.name, rank, &template_of(gang, role));
 		rank += role.pods;
 	}
 	std::map<std::uint32_t, RolePod> by_rank;

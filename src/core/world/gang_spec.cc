@@ -75,6 +75,16 @@ void drop_backed(const std::set<std::string> &backed, Resources &requests)
 		requests.extended.erase(resource);
 }
 
+/* For a rank whose role has no pods yet. */
+void take_devices_of_template(const State &state, const Gang &gang, Rank &rank)
+{
+	const auto found = gang.backed_roles.find(rank.role);
+	if (found == gang.backed_roles.end())
+		return;
+	drop_backed(backed_by(*found->second), rank.requests);
+	add_claimed(state, *found->second, rank.requests);
+}
+
 } // namespace
 
 /* What decides, besides the ranks, where in an allocation the pods go. */
@@ -164,8 +174,10 @@ std::vector<Rank> FactsReader::ranks_as_seen(const Gang &gang) const
 	}
 	for (Rank &rank : ranks) {
 		const auto found = seen.find(rank.role);
-		if (found == seen.end())
+		if (found == seen.end()) {
+			take_devices_of_template(state_, gang, rank);
 			continue;
+		}
 		/* pods of before may have had the resource of a plugin */
 		drop_backed(found->second.backed, found->second.requests);
 		drop_backed(found->second.backed, rank.requests);

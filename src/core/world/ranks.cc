@@ -281,6 +281,7 @@ void World::drop_gang_if_empty(const PodUid &key)
 	const bool is_component = gang->second.components > 1;
 	holdings_.held.erase(workload_key(key.text));
 	holdings_.tries.erase(workload_key(key.text));
+	forget_backed_roles(state_, gang->second);
 	state_.gangs.erase(gang);
 	unanswered_.forget(key);
 	clocks_.forget(key);

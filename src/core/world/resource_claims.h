@@ -36,6 +36,8 @@ class ResourceClaims
 
 	/* ---- our pods ---- */
 	void note(const Pod &pod);
+	/* The same for a template with backed resources, under a uid of its own. */
+	void note_template(const Pod &pod);
 	void forget(const PodUid &uid);
 	/* Slurm gave the pod devices of the node that cannot be used: the node is left out until
 	 * then (monotonic microseconds). */

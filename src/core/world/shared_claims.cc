@@ -127,7 +127,9 @@ std::optional<std::string> gres_on_node(
 	const State &state, const Gang &gang, std::vector<Rank> &ranks)
 {
 	const std::set<ResourceClaimId> ids = shared_claims(state, gang);
-	if (ids.empty())
+	/* if pods run on several nodes, the pod that names the claim has come later: what runs gets
+	 * a job without it */
+	if (ids.empty() || bound_nodes(state, gang).size() > 1)
 		return std::nullopt;
 	Resources all;
 	for (Rank &rank : ranks) {
