@@ -85,6 +85,8 @@ agent_files = \
 	%D%/slurm_metrics.cc \
 	%D%/slurm_metrics.h \
 	%D%/source_rows.cc \
+	%D%/source_rows.h \
+	%D%/source_rows_devices.cc \
 	%D%/sources.cc \
 	%D%/sources.h \
 	%D%/translate_names.cc \

@@ -173,9 +173,10 @@ void add_watches(MetricsText &out, const App &app)
 {
 	const auto add = [&](const char *name, const char *help, auto member) {
 		out.family(name, MetricKind::counter, help);
-		for (const Kind kind : {Kind::pods, Kind::foreign_pods, Kind::nodes,
-			     Kind::namespaces, Kind::claims, Kind::volumes, Kind::classes,
-			     Kind::slices, Kind::device_classes, Kind::resource_claims}) {
+		for (const Kind kind :
+			{Kind::pods, Kind::foreign_pods, Kind::nodes, Kind::namespaces,
+				Kind::claims, Kind::volumes, Kind::classes, Kind::slices,
+				Kind::device_classes, Kind::taint_rules, Kind::resource_claims}) {
 			if (const kube::WatchGroup *watch = app.sources().watch(kind))
 				out.sample({{"kind", row_of(kind).list_text}},
 					static_cast<double>(watch->counters().*member));

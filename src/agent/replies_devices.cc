@@ -21,7 +21,9 @@ const char *state_of(const core::DeviceRow &row)
 		return "unrecorded";
 	if (row.job)
 		return "allocated";
-	return row.is_published ? "free" : "missing";
+	if (!row.is_published)
+		return "missing";
+	return row.is_tainted ? "tainted" : "free";
 }
 
 Json device_row(const core::DeviceRow &device, const ctl::Peer &peer)

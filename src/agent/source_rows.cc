@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The table of the kinds of Kubernetes objects that are watched. */
-#include "src/agent/sources.h"
+#include "src/agent/source_rows.h"
 
 #include "src/base/log.h"
 #include "src/codec/claim.h"
 #include "src/codec/namespace.h"
 #include "src/codec/node.h"
 #include "src/codec/pod.h"
-#include "src/codec/resource_claim.h"
-#include "src/codec/resource_slice.h"
 #include "src/core/reconcile/node_features.h"
 
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -21,13 +18,7 @@ namespace slurmkube::agent
 namespace
 {
 
-using core::Now;
-using core::World;
-using Uids = std::set<std::string>;
-
 /* ---- paths and selectors ---- */
-
-using Options = std::vector<kube::WatchOptions>;
 
 Options pods_of(const Config &config)
 {
@@ -64,26 +55,7 @@ Options nodes_of(const Config &config)
 	return {options};
 }
 
-Options all_of(const char *path)
-{
-	kube::WatchOptions options;
-	options.path = path;
-	return {options};
-}
-
 /* ---- reports to World ---- */
-
-template <class T> KindRow::Tell tell(Result<T> (*read)(json_object *),
-	void (*world_hears)(World &, std::type_identity_t<T>, Now))
-{
-	return [read, world_hears](World &world, json_object *object, Now now) -> Status {
-		auto thing = read(object);
-		if (!thing)
-			return thing.error();
-		world_hears(world, std::move(*thing), now);
-		return Ok{};
-	};
-}
 
 void pod_gone(World &world, core::Pod pod, Now now)
 {
@@ -255,83 +227,13 @@ KindRow classes_row()
 				  Now) { w.observe(core::ClassesListed{live}); }};
 }
 
-KindRow slices_row()
-{
-	return {.kind = Kind::slices,
-		.name = "resource slice",
-		.list_text = "resource slice list complete",
-		.check_name = nullptr,
-		.wanted = Wanted::for_devices,
-		.options =
-			[](const Config &) {
-				return all_of("/apis/resource.k8s.io/v1/resourceslices");
-			},
-		.seen = tell(codec::resource_slice_from_json,
-			[](World &w, core::ResourceSlice seen, Now now) {
-				w.observe(core::SliceSeen{std::move(seen)}, now);
-			}),
-		.gone = tell(codec::resource_slice_from_json,
-			[](World &w, core::ResourceSlice seen, Now now) {
-				w.observe(core::SliceGone{seen.name}, now);
-			}),
-		.listed = [](World &w, const Uids &live,
-				  Now now) { w.observe(core::SlicesListed{live}, now); }};
-}
-
-KindRow device_classes_row()
-{
-	return {.kind = Kind::device_classes,
-		.name = "device class",
-		.list_text = "device class list complete",
-		.check_name = nullptr,
-		.wanted = Wanted::for_devices,
-		.options =
-			[](const Config &) {
-				return all_of("/apis/resource.k8s.io/v1/deviceclasses");
-			},
-		.seen = tell(codec::device_class_from_json,
-			[](World &w, core::DeviceClass seen, Now now) {
-				w.observe(core::DeviceClassSeen{std::move(seen)}, now);
-			}),
-		.gone = tell(codec::device_class_from_json,
-			[](World &w, core::DeviceClass seen, Now now) {
-				w.observe(core::DeviceClassGone{seen.name}, now);
-			}),
-		.listed = [](World &w, const Uids &live,
-				  Now now) { w.observe(core::DeviceClassesListed{live}, now); }};
-}
-
-KindRow resource_claims_row()
-{
-	return {.kind = Kind::resource_claims,
-		.name = "resource claim",
-		.list_text = "resource claim list complete",
-		.check_name = nullptr,
-		.wanted = Wanted::for_resource_claims,
-		.is_listed_again = true,
-		.options =
-			[](const Config &) {
-				return all_of("/apis/resource.k8s.io/v1/resourceclaims");
-			},
-		.seen = tell(codec::resource_claim_from_json,
-			[](World &w, core::ResourceClaim seen, Now) {
-				w.observe(core::ResourceClaimSeen{std::move(seen)});
-			}),
-		.gone = tell(codec::resource_claim_from_json,
-			[](World &w, core::ResourceClaim seen, Now) {
-				w.observe(core::ResourceClaimGone{seen.id});
-			}),
-		.listed = [](World &w, const Uids &live,
-				  Now) { w.observe(core::ResourceClaimsListed{live}); }};
-}
-
 } // namespace
 
 const std::vector<KindRow> &kind_rows()
 {
 	static const std::vector<KindRow> all{pods_row(), foreign_pods_row(), nodes_row(),
 		namespaces_row(), claims_row(), volumes_row(), classes_row(), slices_row(),
-		device_classes_row(), resource_claims_row()};
+		device_classes_row(), taint_rules_row(), resource_claims_row()};
 	return all;
 }
 

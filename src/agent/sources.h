@@ -33,6 +33,7 @@ enum class Kind {
 	classes,
 	slices,
 	device_classes,
+	taint_rules,
 	resource_claims
 };
 

@@ -143,15 +143,17 @@ void take_capacity(core::SliceDevice &device, json_object *map)
 	}
 }
 
+core::Taint taint_of(json_object *taint)
+{
+	return {get_string(taint, "key"), get_string(taint, "value"), get_string(taint, "effect")};
+}
+
 void take_taints(core::SliceDevice &device, json_object *taints)
 {
 	if (array_size(taints) > k_taints_most)
 		return note(device.unsupported, "too many taints");
-	for (std::size_t i = 0; i < array_size(taints); i++) {
-		json_object *one = array_at(taints, i);
-		device.taints.push_back({get_string(one, "key"), get_string(one, "value"),
-			get_string(one, "effect")});
-	}
+	for (std::size_t i = 0; i < array_size(taints); i++)
+		device.taints.push_back(taint_of(array_at(taints, i)));
 }
 
 core::SliceDevice device_of(json_object *object, const std::string &driver)
@@ -200,6 +202,14 @@ Result<std::vector<std::string>> configs_of(json_object *array)
 	return out;
 }
 
+std::optional<std::string> criterion(json_object *selector, const char *name)
+{
+	json_object *value = get(selector, name);
+	return json_object_is_type(value, json_type_string)
+		? std::optional(get_string(selector, name))
+		: std::nullopt;
+}
+
 bool is_driver(std::string_view name)
 {
 	return !name.empty() && name.size() <= k_driver_most &&
@@ -233,6 +243,23 @@ Result<core::ResourceSlice> resource_slice_from_json(json_object *object)
 	for (std::size_t i = 0; i < array_size(devices); i++)
 		slice.devices.push_back(device_of(array_at(devices, i), slice.pool.driver));
 	return slice;
+}
+
+Result<core::DeviceTaintRule> taint_rule_from_json(json_object *object)
+{
+	json_object *metadata = get(object, "metadata"), *spec = get(object, "spec"),
+		    *selector = get(spec, "deviceSelector");
+	core::DeviceTaintRule out;
+	out.name = get_string(metadata, "name");
+	out.uid = get_string(metadata, "uid");
+	if (out.name.empty() || out.uid.empty())
+		return Error{Errc::invalid, "not a device taint rule: without name or uid"};
+	out.has_selector = json_object_is_type(selector, json_type_object);
+	out.driver = criterion(selector, "driver");
+	out.pool = criterion(selector, "pool");
+	out.device = criterion(selector, "device");
+	out.taint = taint_of(get(spec, "taint"));
+	return out;
 }
 
 Result<core::DeviceClass> device_class_from_json(json_object *object)

@@ -3,96 +3,41 @@
 """Resource claims with a real driver and a real kubelet: the container has exactly the devices
 whose indices Slurm has given to the job.
 """
-import re
 import time
 
 from history_checker.devices import devices_of, given_twice
-from lib import Cluster, equal, pod, run, wait_for
+from lib import equal, run, wait_for
 from lib.device_claims import (
     DRIVER,
+    TAINT,
     claim,
     claim_of,
     claim_template,
     device_class,
-    devices_in,
+    taint_rule,
     wait_deallocated,
     with_claim,
 )
+from lib.device_testbed import (
+    DEVICES,
+    IMPLICIT,
+    NODE,
+    RESOURCE,
+    RULES,
+    SLOW,
+    UNTIL,
+    DeviceTestbed,
+    device_pod,
+    devices_of_pod,
+    extended_pod,
+    indices,
+    indices_of_job,
+    with_run_directory,
+)
 from lib.expect import job_in_state, only_job, wait_no_live_jobs, wait_reason
 from lib.manifests import job
-from lib.objects import skube_manifests
 
-NODE, DEVICES = "real-1", 4
-SLOW = 180  # seconds; the start of a container needs half a dozen programs
-UNTIL = "env; until [ -e /h/{} ]; do sleep 0.1; done"
-GRES_CONF = f"NodeName={NODE} Name=gpu File=/dev/kube-gpu[0-{DEVICES - 1}]\n"
-RULES = [{"driver": DRIVER, "gres": "gpu"}]
-RESOURCE, IMPLICIT = "example.com/gpu", f"deviceclass.resource.kubernetes.io/{DRIVER}"
 EXTENDED = "resource.kubernetes.io/extended-resource-claim"
-
-
-class DeviceTestbed(Cluster):
-    """A real node with four devices of the example driver, and a rule that makes them gpu."""
-
-    def start_slurm(self):
-        (self.dir / "gres.conf").write_text(GRES_CONF)
-        super().start_slurm()
-
-    def start_kubernetes(self):
-        super().start_kubernetes()
-        self.plane.real_node(NODE)
-        self.plane.dra_driver(NODE, DEVICES)
-        self.kube.create(device_class())
-        self.kube.watch("ResourceClaim")
-        self.names.append(NODE)
-
-    def start_agent(self):
-        self.stack.callback(self.agent.stop)
-        self.agent.start()
-        text = skube_manifests(self, "--config", self.dir / "slurmkubed.yaml", "--only", "rbac")
-        self.plane.kubectl("apply", "-f", "-", stdin=text)
-        wait_for(self._knows_devices, "the agent to know the devices")
-        self.sync_nodes(self.names)
-
-    def _knows_devices(self):
-        return len(self.agent.skube("show", "devices")["devices"]) == DEVICES
-
-    @property
-    def driver(self):
-        return self.plane.dra_drivers[0]
-
-
-def _pod(bed, name, shell="env", **source):
-    """A pod with a claim; its program sees the run directory as /h."""
-    manifest = _with_run_directory(bed, with_claim(pod(name, shell=shell), **source))
-    return bed.kube.create(manifest)
-
-
-def _with_run_directory(bed, manifest):
-    manifest["spec"]["volumes"] = [{"name": "h", "hostPath": {"path": str(bed.dir)}}]
-    manifest["spec"]["containers"][0]["volumeMounts"] = [{"name": "h", "mountPath": "/h"}]
-    return manifest
-
-
-def _indices(bed, made):
-    """The devices by the indices that scontrol show job -d prints for the pod's job."""
-    return _indices_of(bed, only_job(bed, made)["JobId"])
-
-
-def _indices_of(bed, number):
-    shown = bed.slurm.run("scontrol", "-d", "show", "job", number)
-    out = []
-    for part in re.search(r"GRES=gpu\S*\(IDX:([\d,-]+)\)", shown)[1].split(","):
-        first, _, last = part.partition("-")
-        out += [f"gpu-{i}" for i in range(int(first), int(last or first) + 1)]
-    return out
-
-
-def _devices_of(bed, name):
-    """The devices in the environment of the pod's container, which ends by itself."""
-    ended = bed.kube.wait_phase(name, "Succeeded", "Failed", timeout=SLOW)
-    equal(ended["status"]["phase"], "Succeeded")
-    return devices_in(wait_for(lambda: bed.kube.logs(name), f"the output of {name}"))
 
 
 def test_node_has_the_devices(bed):
@@ -111,14 +56,14 @@ def test_container_has_the_devices_of_its_job(bed):
     made = {}
     for name, count in (("two", 2), ("one", 1)):
         bed.kube.create(claim_template(name, count))
-        made[name] = _pod(bed, name, UNTIL.format("end"), resourceClaimTemplateName=name)
+        made[name] = device_pod(bed, name, UNTIL.format("end"), resourceClaimTemplateName=name)
     for name in made:
         bed.kube.wait_phase(name, "Running", timeout=SLOW)
-    given = {name: _indices(bed, pod) for name, pod in made.items()}
+    given = {name: indices(bed, pod) for name, pod in made.items()}
     equal(len(set(given["two"]) | set(given["one"])), 3)
     claims = [claim_of(bed, name) for name in made]
     (bed.dir / "end").touch()
-    equal({name: _devices_of(bed, name) for name in made}, given)
+    equal({name: devices_of_pod(bed, name) for name in made}, given)
     wait_for(
         lambda: not {f"default/{name}" for name in claims} & set(bed.kube.now["ResourceClaim"]),
         "the claims to be deleted",
@@ -128,10 +73,10 @@ def test_container_has_the_devices_of_its_job(bed):
 
 def test_claim_by_name(bed):
     """A pod waits for a claim that does not exist yet, with a condition that says so."""
-    made = _pod(bed, "late", resourceClaimName="late")
+    made = device_pod(bed, "late", resourceClaimName="late")
     wait_reason(bed, "late", "SlurmWaitsForDevice", "resource claim late does not exist")
     bed.kube.create(claim("late"))
-    devices = _devices_of(bed, "late")
+    devices = devices_of_pod(bed, "late")
     equal(len(devices), 1)
     equal(job_in_state(bed, made, "COMPLETED")["ExitCode"], "0:0")
     wait_deallocated(bed, "late")
@@ -143,19 +88,19 @@ def test_devices_are_taken_one_after_another(bed):
     """
     bed.kube.create(claim_template("pairs", 2))
     for i in range(2):
-        _pod(bed, f"pair-{i}", UNTIL.format(f"end-{i}"), resourceClaimTemplateName="pairs")
+        device_pod(bed, f"pair-{i}", UNTIL.format(f"end-{i}"), resourceClaimTemplateName="pairs")
     for i in range(2):
         bed.kube.wait_phase(f"pair-{i}", "Running", timeout=SLOW)
-    made = _pod(bed, "pair-2", UNTIL.format("end-2"), resourceClaimTemplateName="pairs")
+    made = device_pod(bed, "pair-2", UNTIL.format("end-2"), resourceClaimTemplateName="pairs")
     wait_reason(bed, "pair-2", "SlurmPending", "Resources")
     (bed.dir / "end-0").touch()
-    first = _devices_of(bed, "pair-0")
+    first = devices_of_pod(bed, "pair-0")
     bed.kube.wait_phase("pair-2", "Running", timeout=SLOW)
-    equal(_indices(bed, made), first)
+    equal(indices(bed, made), first)
     for i in (1, 2):
         (bed.dir / f"end-{i}").touch()
-    equal(_devices_of(bed, "pair-2"), first)
-    assert not set(_devices_of(bed, "pair-1")) & set(first)
+    equal(devices_of_pod(bed, "pair-2"), first)
+    assert not set(devices_of_pod(bed, "pair-1")) & set(first)
     wait_no_live_jobs(bed)
 
 
@@ -164,7 +109,7 @@ def test_selector_that_no_device_meets(bed):
     bed.kube.create(
         claim("picky", expression=f"device.attributes['{DRIVER}'].model == 'NO-SUCH-GPU'")
     )
-    _pod(bed, "picky", resourceClaimName="picky")
+    device_pod(bed, "picky", resourceClaimName="picky")
     wait_reason(bed, "picky", "SlurmWaitsForDevice", "no device of a rule")
     bed.kube.delete("Pod", "picky")
 
@@ -172,9 +117,40 @@ def test_selector_that_no_device_meets(bed):
 def test_selector_that_only_one_device_meets(bed):
     """Slurm cannot be told which of the node's devices the pod needs, and the pod says so."""
     bed.kube.create(claim("chosen", expression=f"device.attributes['{DRIVER}'].index == 2"))
-    _pod(bed, "chosen", resourceClaimName="chosen")
+    device_pod(bed, "chosen", resourceClaimName="chosen")
     wait_reason(bed, "chosen", "SlurmNoNode", "Slurm cannot be told which")
     bed.kube.delete("Pod", "chosen")
+
+
+def test_device_taint_rule(bed):
+    """While a DeviceTaintRule taints a device, Slurm cannot be told to leave it out, so that the
+    node is left out. A pod that tolerates the taint gets its device. A rule with NoExecute ends the
+    pod that has the device, which Kubernetes does, and its job.
+    """
+    bed.kube.create(taint_rule("broken", "gpu-2"))
+    bed.kube.create(claim("wary"))
+    device_pod(bed, "wary", UNTIL.format("wary-ends"), resourceClaimName="wary")
+    wait_reason(bed, "wary", "SlurmNoNode", "Slurm cannot be told which")
+    equal([row["device"] for row in _shown(bed) if row["state"] == "tainted"], ["gpu-2"])
+    bed.kube.create(
+        _claim_with("brave", count=DEVICES, tolerations=[{"key": TAINT, "operator": "Exists"}])
+    )
+    device_pod(bed, "brave", resourceClaimName="brave")
+    equal(len(devices_of_pod(bed, "brave")), DEVICES)
+    wait_deallocated(bed, "brave")
+    bed.kube.delete("DeviceTaintRule", "broken")
+    made = bed.kube.wait_phase("wary", "Running", timeout=SLOW)
+    (device,) = indices(bed, made)
+    bed.kube.create(taint_rule("burning", device, "NoExecute"))
+    bed.kube.wait_gone("wary", SLOW)
+    job_in_state(bed, made, "CANCELLED", "COMPLETED", "FAILED")
+    bed.kube.delete("DeviceTaintRule", "burning")
+    wait_deallocated(bed, "wary")
+    wait_no_live_jobs(bed)
+
+
+def _shown(bed):
+    return bed.agent.skube("show", "devices")["devices"]
 
 
 def _alternatives(*counts):
@@ -191,19 +167,19 @@ def test_first_available_alternative(bed):
         {"name": "gpu", "firstAvailable": _alternatives(8, 2, 1)}
     ]
     bed.kube.create(wanted)
-    made = _pod(bed, "either", UNTIL.format("either-ends"), resourceClaimName="either")
+    made = device_pod(bed, "either", UNTIL.format("either-ends"), resourceClaimName="either")
     bed.kube.wait_phase("either", "Running", timeout=SLOW)
-    given = _indices(bed, made)
+    given = indices(bed, made)
     equal(len(given), 2)
     results = bed.kube.get("ResourceClaim", "either")["status"]["allocation"]["devices"]["results"]
     equal([(r["request"], r["device"]) for r in results], [("gpu/by-2", name) for name in given])
     (bed.dir / "either-ends").touch()
-    equal(_devices_of(bed, "either"), given)
+    equal(devices_of_pod(bed, "either"), given)
     wait_deallocated(bed, "either")
     wanted["metadata"]["name"] = "neither"
     wanted["spec"]["devices"]["requests"][0]["firstAvailable"] = _alternatives(8, 6)
     bed.kube.create(wanted)
-    _pod(bed, "neither", resourceClaimName="neither")
+    device_pod(bed, "neither", resourceClaimName="neither")
     wait_reason(bed, "neither", "SlurmNoNode", "has 4 of the 8 devices")
     bed.kube.delete("Pod", "neither")
 
@@ -219,11 +195,11 @@ def test_all_devices_of_a_node(bed):
     wanted = _claim_with("whole", allocationMode="All")
     del wanted["spec"]["devices"]["requests"][0]["exactly"]["count"]
     bed.kube.create(wanted)
-    made = _pod(bed, "whole", UNTIL.format("whole-ends"), resourceClaimName="whole")
+    made = device_pod(bed, "whole", UNTIL.format("whole-ends"), resourceClaimName="whole")
     bed.kube.wait_phase("whole", "Running", timeout=SLOW)
-    equal(len(_indices(bed, made)), DEVICES)
+    equal(len(indices(bed, made)), DEVICES)
     (bed.dir / "whole-ends").touch()
-    equal(len(_devices_of(bed, "whole")), DEVICES)
+    equal(len(devices_of_pod(bed, "whole")), DEVICES)
     wait_deallocated(bed, "whole")
 
 
@@ -232,17 +208,17 @@ def test_admin_access_to_a_device_in_use(bed):
     label = {"metadata": {"labels": {"resource.kubernetes.io/admin-access": "true"}}}
     bed.kube.patch("Namespace", "default", label)
     bed.kube.create(claim("worker", DEVICES))
-    _pod(bed, "worker", UNTIL.format("worker-ends"), resourceClaimName="worker")
+    device_pod(bed, "worker", UNTIL.format("worker-ends"), resourceClaimName="worker")
     bed.kube.wait_phase("worker", "Running", timeout=SLOW)
     wanted = _claim_with("watcher", allocationMode="All", adminAccess=True)
     del wanted["spec"]["devices"]["requests"][0]["exactly"]["count"]
     bed.kube.create(wanted)
-    made = _pod(bed, "watcher", resourceClaimName="watcher")
+    made = device_pod(bed, "watcher", resourceClaimName="watcher")
     bed.kube.wait_phase("watcher", "Succeeded", timeout=SLOW)
     equal(bed.kube.get("Pod", "watcher")["spec"]["nodeName"], NODE)
     assert "gpu" not in job_in_state(bed, made, "COMPLETED").get("TresPerNode", "")
     (bed.dir / "worker-ends").touch()
-    equal(len(_devices_of(bed, "worker")), DEVICES)
+    equal(len(devices_of_pod(bed, "worker")), DEVICES)
     wait_deallocated(bed, "worker")
 
 
@@ -253,37 +229,17 @@ def test_agent_dies_between_writes(bed):
     bed.kube.create(claim_template("double", 2))
     made = {}
     for name in ("double-0", "double-1"):
-        made[name] = _pod(bed, name, UNTIL.format("done"), resourceClaimTemplateName="double")
+        made[name] = device_pod(bed, name, UNTIL.format("done"), resourceClaimTemplateName="double")
         wait_for(lambda name=name: claim_of(bed, name), "the claim")
         bed.agent.kill9()
         bed.agent.start()
     for name in made:
         bed.kube.wait_phase(name, "Running", timeout=SLOW)
-    given = {name: _indices(bed, pod) for name, pod in made.items()}
+    given = {name: indices(bed, pod) for name, pod in made.items()}
     equal(sorted(sum(given.values(), [])), [f"gpu-{i}" for i in range(DEVICES)])
     (bed.dir / "done").touch()
-    equal({name: _devices_of(bed, name) for name in made}, given)
+    equal({name: devices_of_pod(bed, name) for name in made}, given)
     wait_no_live_jobs(bed)
-
-
-def _extended_pod(bed, name, count=1, resource=RESOURCE):
-    """A pod that has no claim of its own and asks for devices as for any other resource."""
-    manifest = _with_run_directory(bed, pod(name, shell=UNTIL.format(f"{name}-ends")))
-    resources = manifest["spec"]["containers"][0]["resources"]
-    resources["requests"][resource] = resources["limits"][resource] = str(count)
-    return bed.kube.create(manifest)
-
-
-def _claims_made_for(bed, made):
-    """Names of all claims that the pod has had."""
-    with bed.kube.changed:
-        events = list(bed.kube.history["ResourceClaim"])
-    return {
-        claim["metadata"]["name"]
-        for _, _, claim in events
-        for owner in claim["metadata"].get("ownerReferences", [])
-        if owner["uid"] == made["metadata"]["uid"]
-    }
 
 
 def _counted_class():
@@ -299,22 +255,22 @@ def test_extended_resource(bed):
     """
     bed.kube.create(_counted_class())
     made = {
-        "counted": _extended_pod(bed, "counted", 2),
-        "implicit": _extended_pod(bed, "implicit", 1, IMPLICIT),
+        "counted": extended_pod(bed, "counted", 2),
+        "implicit": extended_pod(bed, "implicit", 1, IMPLICIT),
     }
     given, claims = {}, {}
     for name in made:
         status = bed.kube.wait_phase(name, "Running", timeout=SLOW)["status"]
-        given[name] = _indices(bed, made[name])
+        given[name] = indices(bed, made[name])
         claims[name] = status["extendedResourceClaimStatus"]["resourceClaimName"]
         found = bed.kube.get("ResourceClaim", claims[name])["metadata"]
         assert found["generateName"] == f"{name}-extended-resources-", found
         assert found["annotations"][EXTENDED] == "true", found
-        equal(_claims_made_for(bed, made[name]), {claims[name]})
+        equal(bed.claims_made_for(made[name]), {claims[name]})
     equal({name: len(devices) for name, devices in given.items()}, {"counted": 2, "implicit": 1})
     for name in made:
         (bed.dir / f"{name}-ends").touch()
-    equal({name: _devices_of(bed, name) for name in made}, given)
+    equal({name: devices_of_pod(bed, name) for name in made}, given)
     wait_for(
         lambda: not {f"default/{name}" for name in claims.values()}
         & set(bed.kube.now["ResourceClaim"]),
@@ -325,7 +281,7 @@ def test_extended_resource(bed):
 
 def test_agent_dies_before_the_claim_of_an_extended_resource(bed):
     """Killed at any moment, the agent makes one claim, and the pod runs with its devices."""
-    made = _extended_pod(bed, "survivor", 3)
+    made = extended_pod(bed, "survivor", 3)
     for _ in range(4):
         bed.agent.kill9()
         bed.agent.start()
@@ -334,27 +290,27 @@ def test_agent_dies_before_the_claim_of_an_extended_resource(bed):
     # slurmctld ends a job if it cannot deliver the answer to its submission
     jobs = bed.slurm.job_of_pod(made["metadata"]["uid"])
     (number,) = [job["JobId"] for job in jobs if job["JobState"] == "RUNNING"]
-    given = _indices_of(bed, number)
+    given = indices_of_job(bed, number)
     (bed.dir / "survivor-ends").touch()
-    equal(_devices_of(bed, "survivor"), given)
-    equal(len(_claims_made_for(bed, made)), 1)
+    equal(devices_of_pod(bed, "survivor"), given)
+    equal(len(bed.claims_made_for(made)), 1)
     wait_no_live_jobs(bed)
 
 
 def test_extended_resource_of_a_gang(bed):
     """Two pods of one job: each gets a claim of its own, with one of the job's devices."""
     manifest = job("alike", 2, indexed=True, shell=UNTIL.format("alike-ends"))
-    template = _with_run_directory(bed, manifest["spec"]["template"])
+    template = with_run_directory(bed, manifest["spec"]["template"])
     resources = template["spec"]["containers"][0]["resources"]
     resources["requests"][IMPLICIT] = resources["limits"][IMPLICIT] = "1"
     owner = bed.kube.create(manifest)
     names = sorted(wait_for(lambda: len(found := bed.kube.pods("alike-")) == 2 and found, "pods"))
     for name in names:
         bed.kube.wait_phase(name, "Running", timeout=SLOW)
-    given = _indices(bed, owner)
+    given = indices(bed, owner)
     equal(len(given), 2)
     (bed.dir / "alike-ends").touch()
-    equal(sorted(sum((_devices_of(bed, name) for name in names), [])), given)
+    equal(sorted(sum((devices_of_pod(bed, name) for name in names), [])), given)
     equal(job_in_state(bed, owner, "COMPLETED")["ExitCode"], "0:0")
     wait_no_live_jobs(bed)
 
@@ -363,15 +319,15 @@ def test_example_of_slurm_bridge(bed):
     """In the shape of its Job for dynamic resource allocation."""
     manifest = job("job-sleep-dra", 1, shell=UNTIL.format("bridge-ends"))
     manifest["metadata"]["annotations"] = {"slurmjob.slinky.slurm.net/job-name": "sleep-dra"}
-    template = _with_run_directory(bed, manifest["spec"]["template"])
+    template = with_run_directory(bed, manifest["spec"]["template"])
     template["spec"]["containers"][0]["resources"]["limits"][IMPLICIT] = "1"
     bed.kube.create(manifest)
     (name,) = wait_for(lambda: bed.kube.pods("job-sleep-dra-"), "its pod")
     made = bed.kube.wait_phase(name, "Running", timeout=SLOW)
     equal(only_job(bed, made)["JobName"], "sleep-dra")
-    given = _indices(bed, made)
+    given = indices(bed, made)
     (bed.dir / "bridge-ends").touch()
-    equal(_devices_of(bed, name), given)
+    equal(devices_of_pod(bed, name), given)
     wait_no_live_jobs(bed)
 
 
@@ -382,7 +338,7 @@ def test_pods_of_a_gang_share_the_devices_of_their_job(bed):
     bed.kube.create(claim_template("crew", 2))
     manifest = job("crew", 2, indexed=True, shell=UNTIL.format("crew-ends"))
     template = manifest["spec"]["template"]
-    _with_run_directory(bed, with_claim(template, resourceClaimTemplateName="crew"))
+    with_run_directory(bed, with_claim(template, resourceClaimTemplateName="crew"))
     owner = bed.kube.create(manifest)
     names = sorted(wait_for(lambda: len(found := bed.kube.pods("crew-")) == 2 and found, "pods"))
     for name in names:
@@ -392,10 +348,10 @@ def test_pods_of_a_gang_share_the_devices_of_their_job(bed):
     bed.agent.start()
     for name in names:
         bed.kube.wait_phase(name, "Running", timeout=SLOW)
-    given = _indices(bed, owner)
+    given = indices(bed, owner)
     equal(len(given), DEVICES)
     (bed.dir / "crew-ends").touch()
-    had = [_devices_of(bed, name) for name in names]
+    had = [devices_of_pod(bed, name) for name in names]
     equal([len(devices) for devices in had], [2, 2])
     equal(sorted(sum(had, [])), given)
     equal(job_in_state(bed, owner, "COMPLETED")["ExitCode"], "0:0")
@@ -405,13 +361,13 @@ def test_pods_of_a_gang_share_the_devices_of_their_job(bed):
 def test_pods_wait_for_a_claim_that_another_pod_uses(bed):
     """Pods that share no Slurm job do not share a claim: the second runs after the first."""
     bed.kube.create(claim("common"))
-    _pod(bed, "first", UNTIL.format("first-ends"), resourceClaimName="common")
+    device_pod(bed, "first", UNTIL.format("first-ends"), resourceClaimName="common")
     bed.kube.wait_phase("first", "Running", timeout=SLOW)
-    _pod(bed, "second", resourceClaimName="common")
+    device_pod(bed, "second", resourceClaimName="common")
     wait_reason(bed, "second", "SlurmWaitsForDevice", "claim common is in use by other pods")
     (bed.dir / "first-ends").touch()
-    equal(len(_devices_of(bed, "first")), 1)
-    equal(len(_devices_of(bed, "second")), 1)
+    equal(len(devices_of_pod(bed, "first")), 1)
+    equal(len(devices_of_pod(bed, "second")), 1)
     wait_deallocated(bed, "common")
     wait_no_live_jobs(bed)
 
@@ -419,7 +375,7 @@ def test_pods_wait_for_a_claim_that_another_pod_uses(bed):
 def _gang(bed, name, pods, shell, claims, cpu="100m"):
     """An Indexed Job whose pods have these claims. Returns it and the names of its pods."""
     manifest = job(name, pods, indexed=True, cpu=cpu, shell=shell)
-    template = _with_run_directory(bed, manifest["spec"]["template"])
+    template = with_run_directory(bed, manifest["spec"]["template"])
     template["spec"]["resourceClaims"] = claims
     for container in template["spec"]["containers"]:
         container["resources"]["claims"] = [{"name": one["name"]} for one in claims]
@@ -448,11 +404,11 @@ def test_pods_of_a_gang_share_one_claim(bed):
     bed.agent.start()
     for name in names:
         bed.kube.wait_phase(name, "Running", timeout=SLOW)
-    given = _indices(bed, owner)
+    given = indices(bed, owner)
     equal(len(given), 2)
     equal(_users(bed, "team"), names)
     (bed.dir / "team-ends").touch()
-    equal([_devices_of(bed, name) for name in names], [given] * 3)
+    equal([devices_of_pod(bed, name) for name in names], [given] * 3)
     equal(job_in_state(bed, owner, "COMPLETED")["ExitCode"], "0:0")
     wait_deallocated(bed, "team")
     wait_no_live_jobs(bed)
@@ -472,9 +428,9 @@ def test_own_and_shared_claims_of_a_gang(bed):
     for name in names:
         bed.kube.wait_phase(name, "Running", timeout=SLOW)
     equal(only_job(bed, owner)["NumTasks"], "2")
-    equal(len(_indices(bed, owner)), DEVICES)
+    equal(len(indices(bed, owner)), DEVICES)
     (bed.dir / "mixed-ends").touch()
-    one, other = [set(_devices_of(bed, name)) for name in names]
+    one, other = [set(devices_of_pod(bed, name)) for name in names]
     equal((len(one), len(other), len(one & other), len(one | other)), (3, 3, 2, DEVICES))
     wait_deallocated(bed, "both")
     wait_no_live_jobs(bed)
@@ -496,7 +452,7 @@ def test_replacement_shares_the_claim(bed):
     owner, names = _gang(bed, "again", 2, shell, claims)
     for name in names:
         bed.kube.wait_phase(name, "Running", timeout=SLOW)
-    given = _indices(bed, owner)
+    given = indices(bed, owner)
     (bed.dir / "fail").touch()
     bed.kube.wait_phase(names[1], "Failed", timeout=SLOW)
     (last,) = wait_for(
@@ -505,7 +461,7 @@ def test_replacement_shares_the_claim(bed):
     bed.kube.wait_phase(last, "Running", timeout=SLOW)
     wait_for(lambda: _users(bed, "again") == sorted([names[0], last]), "the reservations")
     (bed.dir / "again-ends").touch()
-    equal([_devices_of(bed, name) for name in (names[0], last)], [given, given])
+    equal([devices_of_pod(bed, name) for name in (names[0], last)], [given, given])
     wait_deallocated(bed, "again")
     wait_no_live_jobs(bed)
 

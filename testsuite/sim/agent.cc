@@ -74,6 +74,7 @@ void Agent::start()
 	if (devices_.are_there()) {
 		world_->observe(core::DeviceClassSeen{Devices::device_class()});
 		world_->observe(core::DeviceClassesListed{{Devices::device_class().uid}});
+		world_->observe(core::TaintRulesListed{});
 	}
 	restart_streams();
 	tick(life_);

@@ -35,6 +35,7 @@ struct DeviceGang : GangStage {
 			record(name);
 		}
 		world.observe(SlicesListed{{"uid-slice-n1", "uid-slice-n2"}}, now);
+		world.observe(TaintRulesListed{}, now);
 		world.observe(DeviceClassSeen{{"gpu", "uid-gpu",
 				      {"device.driver == 'gpu.example.com'"}, {}, ""}},
 			now);

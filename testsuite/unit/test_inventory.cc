@@ -319,6 +319,68 @@ void without_devices_the_word_goes()
 	}
 }
 
+/* The keys of the device's taints by DeviceTaintRules. */
+std::string taints_of(
+	const Inventory &inventory, const std::string &name, const std::string &pool = "n1")
+{
+	const SliceDevice *device = inventory.find({{k_driver, pool}, name});
+	std::string out = device ? "" : "no device";
+	for (const Taint &taint : device ? device->rule_taints : std::vector<Taint>())
+		out += (out.empty() ? "" : ",") + taint.key;
+	return out;
+}
+
+DeviceTaintRule taint_rule(const std::string &name)
+{
+	DeviceTaintRule out;
+	out.name = name;
+	out.uid = "uid-" + name;
+	out.has_selector = true;
+	out.taint = {name, "", "NoSchedule"};
+	return out;
+}
+
+void taint_rules_concern_what_meets_all_criteria()
+{
+	ResourceSlice other = slice("b", {device("gpu-0")}, "n2");
+	other.node = "n2";
+	Inventory all = inventory_of({slice("a", {device("gpu-0"), device("gpu-1")}), other});
+	CHECK(all.seen(taint_rule("any")) == (Nodes{"n1", "n2"}));
+	DeviceTaintRule one = taint_rule("one");
+	one.pool = "n1", one.device = "gpu-1";
+	CHECK(all.seen(one) == Nodes{"n1"});
+	DeviceTaintRule foreign = taint_rule("foreign");
+	foreign.driver = "other.example.com";
+	CHECK(all.seen(foreign).empty());
+	DeviceTaintRule none = taint_rule("none");
+	none.has_selector = false;
+	CHECK(all.seen(none).empty());
+	CHECK_EQUAL(taints_of(all, "gpu-0"), "any");
+	CHECK_EQUAL(taints_of(all, "gpu-1"), "any,one");
+	CHECK_EQUAL(taints_of(all, "gpu-0", "n2"), "any");
+}
+
+void taint_rules_change_and_go()
+{
+	Inventory all = inventory_of({slice("a", {device("gpu-0"), device("gpu-1")})});
+	DeviceTaintRule rule = taint_rule("r");
+	rule.device = "gpu-0";
+	(void)all.seen(rule);
+	rule.device = "gpu-1";
+	CHECK(all.seen(rule) == Nodes{"n1"});
+	CHECK(all.seen(rule).empty());
+	CHECK_EQUAL(taints_of(all, "gpu-0"), "");
+	CHECK_EQUAL(taints_of(all, "gpu-1"), "r");
+	(void)all.seen(slice("a", {device("gpu-1")})); /* published anew */
+	CHECK_EQUAL(taints_of(all, "gpu-1"), "r");
+	CHECK(all.rules_listed({"uid-r"}).empty());
+	CHECK(all.rule_gone("r") == Nodes{"n1"});
+	CHECK_EQUAL(taints_of(all, "gpu-1"), "");
+	(void)all.seen(rule);
+	CHECK(all.rules_listed({}) == Nodes{"n1"});
+	CHECK_EQUAL(taints_of(all, "gpu-1"), "");
+}
+
 } // namespace
 
 int main()
@@ -337,5 +399,7 @@ int main()
 			TEST(a_slice_that_moves_concerns_both_nodes),
 			TEST(a_list_is_one_word_of_extra),
 			TEST(a_list_with_trouble_stays_as_it_was),
-			TEST(without_devices_the_word_goes)});
+			TEST(without_devices_the_word_goes),
+			TEST(taint_rules_concern_what_meets_all_criteria),
+			TEST(taint_rules_change_and_go)});
 }

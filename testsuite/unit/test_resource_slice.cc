@@ -166,6 +166,25 @@ void wrong_classes_are_errors()
 			.what.starts_with("device class gpu: config[0] "));
 }
 
+void a_taint_rule_is_read()
+{
+	const auto rule = [](const std::string &spec) {
+		return taint_rule_from_json(
+			parsed(R"({"metadata":{"name":"r","uid":"u"},"spec":)" + spec + "}").get());
+	};
+	const auto all = rule(R"({"deviceSelector":{"driver":"d","pool":"p","device":"gpu-1"},)"
+			      R"("taint":{"key":"k","value":"v","effect":"NoSchedule"}})");
+	REQUIRE(all.ok());
+	CHECK(all->name == "r" && all->uid == "u" && all->has_selector);
+	CHECK(all->driver == "d" && all->pool == "p" && all->device == "gpu-1");
+	CHECK(all->taint == (core::Taint{"k", "v", "NoSchedule"}));
+	const auto any = rule(R"({"deviceSelector":{},"taint":{"key":"k","effect":"None"}})");
+	CHECK(any.ok() && any->has_selector && !any->driver && !any->pool && !any->device);
+	const auto none = rule(R"({"taint":{"key":"k","effect":"NoExecute"}})");
+	CHECK(none.ok() && !none->has_selector);
+	CHECK(!taint_rule_from_json(parsed(R"({"metadata":{"name":"r"}})").get()).ok());
+}
+
 } // namespace
 
 int main()
@@ -174,5 +193,5 @@ int main()
 		{TEST(a_slice_is_read), TEST(what_is_no_slice_is_an_error),
 			TEST(slices_that_are_not_of_one_node_are_marked),
 			TEST(devices_that_slurm_cannot_give_are_marked), TEST(a_class_is_read),
-			TEST(wrong_classes_are_errors)});
+			TEST(wrong_classes_are_errors), TEST(a_taint_rule_is_read)});
 }

@@ -9,7 +9,8 @@ namespace
 {
 
 constexpr Kind k_all[] = {Kind::pods, Kind::foreign_pods, Kind::nodes, Kind::namespaces,
-	Kind::claims, Kind::volumes, Kind::classes, Kind::slices, Kind::device_classes};
+	Kind::claims, Kind::volumes, Kind::classes, Kind::slices, Kind::device_classes,
+	Kind::taint_rules};
 
 codec::Json parsed(const char *text)
 {
@@ -80,7 +81,8 @@ void claims_are_watched_when_wanted()
 		const bool is_for_claims =
 			kind == Kind::claims || kind == Kind::volumes || kind == Kind::classes;
 		CHECK((row_of(kind).wanted == Wanted::for_claims) == is_for_claims);
-		const bool is_for_devices = kind == Kind::slices || kind == Kind::device_classes;
+		const bool is_for_devices = kind == Kind::slices || kind == Kind::device_classes ||
+			kind == Kind::taint_rules;
 		CHECK((row_of(kind).wanted == Wanted::for_devices) == is_for_devices);
 		CHECK((row_of(kind).check_name == nullptr) == (is_for_claims || is_for_devices));
 	}

@@ -45,6 +45,7 @@ struct Stage {
 		}
 		world.observe(SnapshotEnded{}, now);
 		world.observe(SlicesListed{{"uid-slice-n1", "uid-slice-n2"}}, now);
+		world.observe(TaintRulesListed{}, now);
 		world.observe(ResourceClaimsListed{{}});
 		if (lists_classes)
 			list_classes();

@@ -20,7 +20,7 @@ struct Stage {
 	std::string text; /* of the last report */
 	bool answers_writes = true;
 
-	Stage() : world(settings())
+	explicit Stage(bool are_taints_listed = true) : world(settings())
 	{
 		for (const char *name : {"n1", "n2"}) {
 			world.observe(
@@ -33,6 +33,8 @@ struct Stage {
 		world.observe(LinkOpened{{}});
 		end_snapshot();
 		world.observe(SlicesListed{{"uid-slice-n1", "uid-slice-n2"}}, now);
+		if (are_taints_listed)
+			world.observe(TaintRulesListed{}, now);
 		world.observe(DeviceClassSeen{{"gpu", "uid-gpu",
 				      {"device.driver == 'gpu.example.com'"}, {}, ""}},
 			now);
@@ -237,6 +239,72 @@ void a_device_that_is_gone()
 	s.tell_job("a", 7, JobState::failed);
 	s.wait(5);
 	CHECK_EQUAL(s.act(), "submit:a-n1=gpu:1");
+}
+
+/* The kubelet withdraws the slices of a driver when it restarts. */
+void devices_that_are_gone_for_a_while()
+{
+	Stage s;
+	s.tell(protected_claim("c"));
+	s.start("a", "c", 7, "n1", "1");
+	s.world.observe(SliceGone{"slice-n1"}, s.now);
+	s.wait(2);
+	CHECK_EQUAL(s.act(), "report:a:SlurmWaitsForDevice");
+	CHECK(has(s.text, "driver gpu.example.com publishes no devices of node n1 at present"));
+	s.tell_slice("n1", {"gpu-0", "gpu-1"});
+	CHECK_EQUAL(s.act(), "allocate:c=gpu-1");
+}
+
+DeviceTaintRule broken_device(const std::string &node, const std::string &name)
+{
+	DeviceTaintRule out;
+	out.name = "broken";
+	out.uid = "uid-broken";
+	out.has_selector = true;
+	out.pool = node;
+	out.device = name;
+	out.taint = {"broken", "", "NoSchedule"};
+	return out;
+}
+
+/* Slurm cannot be told which of a node's devices, so that the node is left out. */
+void a_node_with_a_tainted_device_is_left_out()
+{
+	Stage s;
+	s.tell(protected_claim("c"));
+	s.world.observe(TaintRuleSeen{broken_device("n1", "gpu-1")}, s.now);
+	s.world.observe(PodSeen{Stage::pod("a", "c")}, s.now);
+	CHECK_EQUAL(s.act(), "submit:a-n1=gpu:1");
+	Stage gone;
+	gone.tell(protected_claim("c"));
+	gone.world.observe(TaintRuleSeen{broken_device("n1", "gpu-1")}, gone.now);
+	gone.world.observe(TaintRuleGone{"broken"}, gone.now);
+	gone.world.observe(PodSeen{Stage::pod("a", "c")}, gone.now);
+	CHECK_EQUAL(gone.act(), "submit:a=gpu:1");
+}
+
+void a_device_that_is_tainted_after_slurms_choice()
+{
+	Stage s;
+	s.tell(protected_claim("c"));
+	s.start("a", "c", 7, "n1", "1");
+	s.world.observe(TaintRuleSeen{broken_device("n1", "gpu-1")}, s.now);
+	CHECK_EQUAL(s.act(), "look:a");
+	s.world.answer(LookUpAnswered{{"a"}, PodLookup::unbound}, s.now);
+	CHECK_EQUAL(s.act(), "complete:7=given-back");
+}
+
+/* Which devices are tainted is not known before the rules have been read. */
+void taint_rules_are_read_before_the_first_pod()
+{
+	Stage s(false);
+	s.tell(protected_claim("c"));
+	s.world.observe(PodSeen{Stage::pod("a", "c")}, s.now);
+	s.wait(2);
+	CHECK_EQUAL(s.act(), "report:a:SlurmWaitsForDevice");
+	CHECK(has(s.text, "have not been read yet"));
+	s.world.observe(TaintRulesListed{}, s.now);
+	CHECK_EQUAL(s.act(), "submit:a=gpu:1");
 }
 
 /* Between the write and the binding the job ends: another job has other devices. A pod that is
@@ -533,7 +601,11 @@ int main()
 			TEST(a_claim_is_written_before_the_pod_is_bound),
 			TEST(devices_are_not_guessed),
 			TEST(a_device_is_not_given_while_another_claim_has_it),
-			TEST(a_device_that_is_gone), TEST(an_allocation_without_a_job_is_released),
+			TEST(a_device_that_is_gone), TEST(devices_that_are_gone_for_a_while),
+			TEST(a_node_with_a_tainted_device_is_left_out),
+			TEST(a_device_that_is_tainted_after_slurms_choice),
+			TEST(taint_rules_are_read_before_the_first_pod),
+			TEST(an_allocation_without_a_job_is_released),
 			TEST(a_claim_that_is_being_released_is_not_done),
 			TEST(an_allocation_of_before_is_trusted_later),
 			TEST(the_other_claims_are_released_too), TEST(a_claim_that_is_named_twice),

@@ -311,6 +311,8 @@ void Watch::fell_silent(const std::string &why)
 /* For an HTTP status other than 200, of a page or of a stream. */
 void Watch::refused(const Response &answer)
 {
+	if (answer.status == 404 && options_.may_be_unserved && counters_.lists == 0)
+		return not_served();
 	const Error error = error_of(answer, options_.path);
 	if (answer.status == 410) {
 		expired(error.what);
@@ -323,6 +325,14 @@ void Watch::refused(const Response &answer)
 	failed(error.what,
 		std::min<std::chrono::milliseconds>(
 			answer.retry_after.value_or(0s), k_longest_watch_pause));
+}
+
+void Watch::not_served()
+{
+	went_well();
+	synced_ = true;
+	sink_.listed({});
+	proceed_after(60s);
 }
 
 /* The server has discarded our version, or the next page of the list. */

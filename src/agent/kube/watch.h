@@ -40,6 +40,9 @@ struct WatchOptions {
 	std::string label_selector;
 	std::string accept = k_json; /* k_protobuf for pods only (codec/pod_schema.h) */
 	unsigned page_size = 500;
+	/* 404 to the first list means that there are no such objects. The server is asked again
+	 * each minute, because it may be upgraded. Once a list has come, 404 is an error. */
+	bool may_be_unserved = false;
 	std::chrono::milliseconds silence{150'000};
 	/* range of timeoutSeconds, which is random */
 	std::chrono::seconds least_timeout{300}, longest_timeout{600};
@@ -93,6 +96,7 @@ class Watch
 	void ended_cleanly();
 	void fell_silent(const std::string &why);
 	void refused(const Response &answer);
+	void not_served();
 	void expired(const std::string &why);
 	void failed(const std::string &why, std::chrono::milliseconds not_before = {});
 	void went_well();

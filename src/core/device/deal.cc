@@ -281,7 +281,7 @@ Result<std::vector<ClaimDeal>> deal_given(const std::vector<const ResourceClaim 
 Result<std::vector<ClaimDeal>> deal(const std::vector<const ResourceClaim *> &claims,
 	const NodeAllocation &slot, const std::string &extra, const DeviceSources &from)
 {
-	auto given = given_to(slot, extra, from.rules);
+	auto given = published_to(slot, extra, from.rules, from.inventory);
 	if (!given)
 		return given.error();
 	Alternatives ways(claims);

@@ -14,10 +14,12 @@ namespace
 
 bool is_tolerated(const DeviceRequest &request, const SliceDevice &device)
 {
-	return std::ranges::all_of(device.taints, [&](const Taint &taint) {
+	const auto is_harmless = [&](const Taint &taint) {
 		const bool keeps_off = taint.effect == "NoSchedule" || taint.effect == "NoExecute";
 		return !keeps_off || tolerates(request.tolerations, taint);
-	});
+	};
+	return std::ranges::all_of(device.taints, is_harmless) &&
+		std::ranges::all_of(device.rule_taints, is_harmless);
 }
 
 /* As in kube-scheduler: the class's selectors come first, and one that does not match ends the

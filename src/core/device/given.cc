@@ -69,4 +69,20 @@ Result<std::vector<DeviceId>> given_to(
 	return out;
 }
 
+Result<std::vector<DeviceId>> published_to(const NodeAllocation &slot, const std::string &extra,
+	const DeviceRules &rules, const Inventory &inventory)
+{
+	auto out = given_to(slot, extra, rules);
+	if (!out)
+		return out;
+	for (const DeviceId &device : *out) {
+		if (inventory.find(device))
+			continue;
+		if (std::string why = inventory.trouble_on(slot.node, device.pool.driver);
+			!why.empty())
+			return Error{Errc::again, std::move(why)};
+	}
+	return out;
+}
+
 } // namespace slurmkube::core

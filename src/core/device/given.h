@@ -23,6 +23,10 @@ namespace slurmkube::core
 Result<std::vector<DeviceId>> given_to(
 	const NodeAllocation &slot, const std::string &extra, const DeviceRules &rules);
 
+/* The same. again: also while it is not known whether they are still there. */
+Result<std::vector<DeviceId>> published_to(const NodeAllocation &slot, const std::string &extra,
+	const DeviceRules &rules, const Inventory &inventory);
+
 } // namespace slurmkube::core
 
 #endif

@@ -25,6 +25,14 @@ std::string double_name(const std::vector<const ResourceSlice *> &slices)
 	return {};
 }
 
+/* As k8s.io/dynamic-resource-allocation/resourceslice/tracker of 1.37 does (applyPatches). */
+bool is_tainted_by(const DeviceTaintRule &rule, const PoolId &pool, const std::string &device)
+{
+	return rule.has_selector && rule.driver.value_or(pool.driver) == pool.driver &&
+		rule.pool.value_or(pool.name) == pool.name &&
+		rule.device.value_or(device) == device;
+}
+
 } // namespace
 
 /* ---- what the API server reports ---- */
@@ -66,6 +74,7 @@ std::set<std::string> Inventory::seen(ResourceSlice slice)
 	if (!slice.node.empty())
 		by_node_[slice.node][slice.pool]++;
 	const PoolId pool = slice.pool;
+	taint(slice);
 	slices_.insert_or_assign(slice.name, std::move(slice));
 	nodes.merge(nodes_of_pool(pool));
 	return nodes;
@@ -97,6 +106,53 @@ std::set<std::string> Inventory::listed(const std::set<std::string> &live_uids)
 			nodes.insert(node);
 	}
 	return nodes;
+}
+
+/* ---- taints that are not in the slices ---- */
+
+/* Return whether the taints of a device have changed. */
+bool Inventory::taint(ResourceSlice &slice) const
+{
+	bool is_changed = false;
+	for (SliceDevice &device : slice.devices) {
+		std::vector<Taint> taints;
+		for (const auto &[name, rule] : taint_rules_) {
+			if (is_tainted_by(rule, slice.pool, device.name))
+				taints.push_back(rule.taint);
+		}
+		is_changed = is_changed || taints != device.rule_taints;
+		device.rule_taints = std::move(taints);
+	}
+	return is_changed;
+}
+
+std::set<std::string> Inventory::taint_all()
+{
+	std::set<std::string> nodes;
+	for (auto &[name, slice] : slices_) {
+		if (taint(slice) && !slice.node.empty())
+			nodes.insert(slice.node);
+	}
+	return nodes;
+}
+
+std::set<std::string> Inventory::seen(DeviceTaintRule rule)
+{
+	std::string name = rule.name;
+	taint_rules_.insert_or_assign(std::move(name), std::move(rule));
+	return taint_all();
+}
+
+std::set<std::string> Inventory::rule_gone(const std::string &name)
+{
+	return taint_rules_.erase(name) > 0 ? taint_all() : std::set<std::string>();
+}
+
+std::set<std::string> Inventory::rules_listed(const std::set<std::string> &live_uids)
+{
+	const std::size_t dead = std::erase_if(taint_rules_,
+		[&](const auto &entry) { return !live_uids.contains(entry.second.uid); });
+	return dead > 0 ? taint_all() : std::set<std::string>();
 }
 
 /* ---- views ---- */
@@ -193,6 +249,18 @@ Inventory::Devices Inventory::all_on(const std::string &node) const
 		}
 	}
 	return out;
+}
+
+std::string Inventory::trouble_on(const std::string &node, const std::string &driver) const
+{
+	const std::set<PoolId> pools = pools_on(node, driver);
+	if (pools.empty())
+		return "driver " + driver + " publishes no devices of node " + node + " at present";
+	for (const PoolId &id : pools) {
+		if (std::string trouble = pool(id).trouble; !trouble.empty())
+			return trouble;
+	}
+	return {};
 }
 
 const SliceDevice *Inventory::find(const DeviceId &id) const

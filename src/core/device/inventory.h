@@ -44,6 +44,10 @@ class Inventory
 	std::set<std::string> seen(ResourceSlice slice);
 	std::set<std::string> gone(const std::string &slice);
 	std::set<std::string> listed(const std::set<std::string> &live_uids);
+	/* The same for DeviceTaintRules. */
+	std::set<std::string> seen(DeviceTaintRule rule);
+	std::set<std::string> rule_gone(const std::string &name);
+	std::set<std::string> rules_listed(const std::set<std::string> &live_uids);
 	/* false: the slices have not been listed yet, so nothing can be said about a node. */
 	[[nodiscard]] bool is_listed() const { return is_listed_; }
 
@@ -58,6 +62,10 @@ class Inventory
 		std::string trouble; /* a pool is incomplete or invalid; empty: these are all */
 	};
 	[[nodiscard]] Devices all_on(const std::string &node) const;
+	/* Why it is not known at present which devices of the driver the node has: none is
+	 * published, as while driver or kubelet restart, or a pool is incomplete; empty: it is. */
+	[[nodiscard]] std::string trouble_on(
+		const std::string &node, const std::string &driver) const;
 	/* nullptr: no complete pool has such a device now. Valid until the next change. */
 	[[nodiscard]] const SliceDevice *find(const DeviceId &id) const;
 	/* Nodes on which the driver has published devices. */
@@ -74,10 +82,13 @@ class Inventory
 		const std::string &node, const std::string &driver) const;
 	[[nodiscard]] std::set<std::string> nodes_of_pool(const PoolId &id) const;
 	void drop(const ResourceSlice &slice);
+	bool taint(ResourceSlice &slice) const;
+	std::set<std::string> taint_all();
 
 	std::map<std::string, ResourceSlice> slices_;                  /* by name */
 	std::map<PoolId, std::set<std::string>> by_pool_;              /* names of slices */
 	std::map<std::string, std::map<PoolId, std::size_t>> by_node_; /* number of slices */
+	std::map<std::string, DeviceTaintRule> taint_rules_;           /* by name */
 	bool is_listed_ = false;
 };
 

@@ -233,7 +233,7 @@ std::vector<Place> places_of(const std::vector<RankClaims> &ranks)
 Result<std::vector<std::vector<ClaimDeal>>> deal_to_ranks(const std::vector<RankClaims> &ranks,
 	const NodeAllocation &slot, const std::string &extra, const DeviceSources &from)
 {
-	auto given = given_to(slot, extra, from.rules);
+	auto given = published_to(slot, extra, from.rules, from.inventory);
 	if (!given)
 		return given.error();
 	Table table{std::move(*given), slot.node, from};

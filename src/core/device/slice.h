@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slice.h - devices as drivers publish them (ResourceSlice), and the classes that select among them
- * (DeviceClass); resource.k8s.io/v1.
+ * slice.h - devices as drivers publish them (ResourceSlice), the classes that select among them
+ * (DeviceClass), and taints that administrators add (DeviceTaintRule); resource.k8s.io/v1.
  *
  * Observed facts only, as plain values. Texts of opaque parameters are JSON.
  */
@@ -13,6 +13,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,7 @@ struct SliceDevice {
 	/* Why Slurm cannot give this device to a job, with the field of the API: "consumesCounters"
 	 * and the like; empty: it can. */
 	std::string unsupported;
+	std::vector<Taint> rule_taints = {}; /* by DeviceTaintRules; kept by Inventory */
 };
 
 struct ResourceSlice {
@@ -58,6 +60,14 @@ struct DeviceClass {
 	std::vector<std::string> configs;   /* {"opaque": {...}}, to be copied into allocations */
 	std::string extended_resource;      /* spec.extendedResourceName; empty: none */
 	std::int64_t created = 0;           /* seconds since the epoch */
+};
+
+/* Adds a taint to all devices that meet each criterion which is set; without a selector to none. */
+struct DeviceTaintRule {
+	std::string name, uid;
+	bool has_selector = false;
+	std::optional<std::string> driver, pool, device; /* criteria; device: its name */
+	Taint taint;
 };
 
 } // namespace slurmkube::core

@@ -44,6 +44,11 @@ std::string type_in(const DeviceList &list, const DeviceId &id)
 	return found == list.devices.end() ? "" : found->type;
 }
 
+bool keeps_off(const Taint &taint)
+{
+	return taint.effect == "NoSchedule" || taint.effect == "NoExecute";
+}
+
 class Reporter
 {
       public:
@@ -92,13 +97,17 @@ class Reporter
 	void add_recorded(const std::string &node, const DeviceRule &rule, const DeviceList &list,
 		const DeviceId &id, std::uint32_t index)
 	{
+		const SliceDevice *device = state_.devices.inventory().find(id);
 		const auto holder = holders_.find({node, rule.gres, index});
 		report_.rows.push_back({.node = node,
 			.gres = rule.gres,
 			.type = type_in(list, id),
 			.index = index,
 			.device = id,
-			.is_published = state_.devices.inventory().find(id) != nullptr,
+			.is_published = device != nullptr,
+			.is_tainted = device &&
+				(std::ranges::any_of(device->taints, keeps_off) ||
+					std::ranges::any_of(device->rule_taints, keeps_off)),
 			.job = holder == holders_.end() ? nullptr : holder->second});
 	}
 

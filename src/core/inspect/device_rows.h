@@ -22,7 +22,9 @@ struct DeviceRow {
 	/* nullopt: the record of the node in Slurm does not have the device */
 	std::optional<std::uint32_t> index;
 	DeviceId device;
-	bool is_published = false;     /* by its driver, in a complete pool */
+	bool is_published = false; /* by its driver, in a complete pool */
+	/* has a taint, of its slice or of a DeviceTaintRule, that a claim must tolerate */
+	bool is_tainted = false;
 	const SlurmJob *job = nullptr; /* that has the index; nullptr: none */
 };
 

@@ -48,6 +48,12 @@ void DeviceStore::classes_listed(const std::set<std::string> &live_uids)
 		classes_, [&](const auto &entry) { return !live_uids.contains(entry.second.uid); });
 }
 
+std::set<std::string> DeviceStore::taint_rules_listed(const std::set<std::string> &live_uids)
+{
+	are_taint_rules_listed_ = true;
+	return inventory_.rules_listed(live_uids);
+}
+
 const DeviceClass *DeviceStore::find_class(const std::string &name) const
 {
 	const auto found = classes_.find(name);

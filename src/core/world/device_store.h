@@ -35,6 +35,16 @@ class DeviceStore
 	void seen(DeviceClass device_class);
 	void class_gone(const std::string &name) { classes_.erase(name); }
 	void classes_listed(const std::set<std::string> &live_uids);
+	/* Return the nodes with devices whose taints have changed. */
+	std::set<std::string> seen(DeviceTaintRule rule)
+	{
+		return inventory_.seen(std::move(rule));
+	}
+	std::set<std::string> taint_rule_gone(const std::string &name)
+	{
+		return inventory_.rule_gone(name);
+	}
+	std::set<std::string> taint_rules_listed(const std::set<std::string> &live_uids);
 	/* why: text for users; empty: slices and classes can be read. */
 	void set_unreadable(std::string why) { unreadable_ = std::move(why); }
 	/* The rules have changed. */
@@ -43,6 +53,7 @@ class DeviceStore
 	/* ---- views ---- */
 	[[nodiscard]] const Inventory &inventory() const { return inventory_; }
 	[[nodiscard]] bool are_classes_listed() const { return are_classes_listed_; }
+	[[nodiscard]] bool are_taint_rules_listed() const { return are_taint_rules_listed_; }
 	/* nullptr: there is none of this name. */
 	[[nodiscard]] const DeviceClass *find_class(const std::string &name) const;
 	[[nodiscard]] const std::map<std::string, DeviceClass> &classes() const { return classes_; }
@@ -60,7 +71,7 @@ class DeviceStore
 
 	Inventory inventory_;
 	std::map<std::string, DeviceClass> classes_; /* by name */
-	bool are_classes_listed_ = false;
+	bool are_classes_listed_ = false, are_taint_rules_listed_ = false;
 	std::string unreadable_;
 	/* when slices of the node changed last, monotonic microseconds */
 	std::map<std::string, std::int64_t> changed_us_;

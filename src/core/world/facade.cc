@@ -107,6 +107,21 @@ struct World::Observer {
 		world.state_.devices.classes_listed(seen.live_uids);
 		classes_changed();
 	}
+	void operator()(TaintRuleSeen &seen) const
+	{
+		devices_changed(world.state_.devices.seen(std::move(seen.rule)));
+	}
+	void operator()(TaintRuleGone &seen) const
+	{
+		devices_changed(world.state_.devices.taint_rule_gone(seen.name));
+	}
+	void operator()(TaintRulesListed &seen) const
+	{
+		const bool is_first = !world.state_.devices.are_taint_rules_listed();
+		devices_changed(world.state_.devices.taint_rules_listed(seen.live_uids));
+		if (is_first)
+			demands_changed();
+	}
 	void operator()(ResourceClaimsUnreadable &seen) const
 	{
 		world.state_.resource_claims.set_unreadable(std::move(seen.why));

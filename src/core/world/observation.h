@@ -157,6 +157,16 @@ struct DeviceClassGone {
 struct DeviceClassesListed {
 	std::set<std::string> live_uids;
 };
+struct TaintRuleSeen {
+	DeviceTaintRule rule;
+};
+struct TaintRuleGone {
+	std::string name;
+};
+/* Also if the API server has no such objects. */
+struct TaintRulesListed {
+	std::set<std::string> live_uids;
+};
 
 /* ---- claims for devices: world/resource_claims.h ---- */
 struct ResourceClaimsUnreadable {
@@ -207,9 +217,9 @@ using Observation = std::variant<PodSeen, PodGone, PodsListed, NodeSeen, NodeGon
 	ForeignListed, ClaimsUnreadable, ClaimSeen, ClaimGone, VolumeSeen, VolumeGone, ClassSeen,
 	ClassGone, ClaimsListed, VolumesListed, ClassesListed, DevicesUnreadable, SliceSeen,
 	SliceGone, SlicesListed, DeviceClassSeen, DeviceClassGone, DeviceClassesListed,
-	ResourceClaimsUnreadable, ResourceClaimSeen, ResourceClaimGone, ResourceClaimsListed,
-	PartitionsRefused, LinkOpened, LinkLost, JobSeen, JobGone, SlurmNodeSeen, SlurmNodeGone,
-	SnapshotEnded, SlurmAnswered>;
+	TaintRuleSeen, TaintRuleGone, TaintRulesListed, ResourceClaimsUnreadable, ResourceClaimSeen,
+	ResourceClaimGone, ResourceClaimsListed, PartitionsRefused, LinkOpened, LinkLost, JobSeen,
+	JobGone, SlurmNodeSeen, SlurmNodeGone, SnapshotEnded, SlurmAnswered>;
 
 } // namespace slurmkube::core
 

@@ -62,7 +62,7 @@ DeviceSources device_sources(const State &state)
 bool are_devices_listed(const State &state)
 {
 	return state.resource_claims.is_listed() && state.devices.inventory().is_listed() &&
-		state.devices.are_classes_listed();
+		state.devices.are_classes_listed() && state.devices.are_taint_rules_listed();
 }
 
 const ResourceClaim *claim_of(const State &state, const Pod &pod, const PodResourceClaim &one)

@@ -303,6 +303,7 @@ class Probe
 			request.body_limit =
 				static_cast<std::size_t>(get_int(o, "body_limit", 1 << 20));
 			request.can_wait = get_bool(o, "can_wait");
+			request.is_urgent = get_bool(o, "urgent");
 			request.is_outdated = outdated(o);
 			client_.send(std::move(request),
 				[this, id, tally](const Result<Response> &result) {
@@ -365,6 +366,7 @@ class Probe
 			o, "accept", options.path == "/api/v1/pods" ? k_protobuf : k_json);
 		options.page_size = static_cast<unsigned>(get_int(o, "page_size", 500));
 		options.silence = std::chrono::milliseconds(get_int(o, "silence_ms", 150'000));
+		options.may_be_unserved = get_bool(o, "may_be_unserved");
 		options.least_timeout = options.longest_timeout =
 			std::chrono::seconds(get_int(o, "timeout", 300));
 		const std::string name = get_string(o, "name");

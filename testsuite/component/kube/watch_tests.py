@@ -56,6 +56,20 @@ def twelve_hundred_pods_arrive_over_pages(bed):
 
 
 @test
+def what_is_not_served_is_an_empty_list(bed):
+    """As DeviceTaintRules before Kubernetes 1.37. For other kinds 404 is an error."""
+    probe = bed.probe()
+    nowhere = "/apis/resource.k8s.io/v1/nosuchthings"
+    probe("watch", name="absent", path=nowhere, may_be_unserved=True)
+    wait_for("an empty list", lambda: probe("counters", name="absent")["synced"])
+    equal([e["event"] for e in probe.heard["absent"]], ["listed"])
+    equal(probe("counters", name="absent")["errors"], 0)
+    probe("watch", name="wrong", path=nowhere)
+    wait_for("an error", lambda: probe("counters", name="wrong")["errors"] > 0)
+    equal(probe("counters", name="wrong")["synced"], False)
+
+
+@test
 def a_cut_stream_goes_on_where_it_was(bed):
     for n in range(3):
         bed.api.pod(f"doomed-{n}")

@@ -10,6 +10,7 @@ from .waiting import wait_for
 DRIVER = "gpu.example.com"  # of dra_driver.py, and the name of its class
 FINALIZER = "resource.kubernetes.io/delete-protection"
 API = "resource.k8s.io/v1"
+TAINT = "example.com/broken"
 
 
 def device_class(name=DRIVER, expression=f"device.driver == '{DRIVER}'"):
@@ -18,6 +19,17 @@ def device_class(name=DRIVER, expression=f"device.driver == '{DRIVER}'"):
         "kind": "DeviceClass",
         "metadata": {"name": name},
         "spec": {"selectors": [{"cel": {"expression": expression}}]},
+    }
+
+
+def taint_rule(name, device=None, effect="NoSchedule"):
+    """Taints one device of the driver, or all."""
+    selector = {"driver": DRIVER, **({"device": device} if device else {})}
+    return {
+        "apiVersion": API,
+        "kind": "DeviceTaintRule",
+        "metadata": {"name": name},
+        "spec": {"deviceSelector": selector, "taint": {"key": TAINT, "effect": effect}},
     }
 
 

@@ -21,11 +21,12 @@ PATHS = {
     "Job": ("/apis/batch/v1", "jobs"),
     "Event": ("/apis/events.k8s.io/v1", "events"),
     "DeviceClass": ("/apis/resource.k8s.io/v1", "deviceclasses"),
+    "DeviceTaintRule": ("/apis/resource.k8s.io/v1", "devicetaintrules"),
     "ResourceClaim": ("/apis/resource.k8s.io/v1", "resourceclaims"),
     "ResourceClaimTemplate": ("/apis/resource.k8s.io/v1", "resourceclaimtemplates"),
     "ResourceSlice": ("/apis/resource.k8s.io/v1", "resourceslices"),
 }
-CLUSTER_WIDE = ("DeviceClass", "Namespace", "Node", "ResourceSlice")
+CLUSTER_WIDE = ("DeviceClass", "DeviceTaintRule", "Namespace", "Node", "ResourceSlice")
 
 
 class ApiError(RuntimeError):
