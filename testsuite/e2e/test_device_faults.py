@@ -21,7 +21,7 @@ from lib.device_testbed import (
     extended_pod,
     indices_of_job,
 )
-from lib.expect import wait_no_live_jobs
+from lib.expect import job_in_state, wait_no_live_jobs
 from lib.fault_proxy import ApiProxy
 from lib.kube import condition
 
@@ -252,8 +252,8 @@ def test_agent_killed_while_the_driver_is_away(bed):
 
 
 def test_preparation_that_fails_for_ever(bed):
-    """The start limit ends the pod, and its job. When the driver is back, another pod gets the
-    devices.
+    """The start limit ends the pod. The kubelet keeps it until the driver has unprepared its claim,
+    and so long its job goes on. When the driver is back, another pod gets the devices.
     """
     bed.kube.create(claim_template("whole", DEVICES))
     bed.agent.settings["limits"] = {"start_seconds": 15}
@@ -266,9 +266,10 @@ def test_preparation_that_fails_for_ever(bed):
         "the end of its start",
         SLOW,
     )
-    wait_no_live_jobs(bed)
+    job_in_state(bed, made, "RUNNING")
     bed.driver.start()
     bed.kube.wait_gone("never", SLOW)
+    wait_no_live_jobs(bed)
     equal(len(bed.slurm.job_of_pod(made["metadata"]["uid"])), 1)
     del bed.agent.settings["limits"]
     bed.agent.restart()
