@@ -262,7 +262,7 @@ def test_preparation_that_fails_for_ever(bed):
     made = device_pod(bed, "never", resourceClaimTemplateName="whole")
     wait_for(lambda: "FailedPrepareDynamicResources" in _events(bed, "never"), "the event", SLOW)
     bed.kube.wait(
-        lambda: condition(_seen(bed, "never"), "DisruptionTarget"),
+        lambda: condition(_seen(bed, "never"), "slurm-kube.io/StartLimit"),
         "the end of its start",
         SLOW,
     )
