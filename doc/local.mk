@@ -8,6 +8,7 @@ dist_doc_DATA += \
 	%D%/benchmarks.md \
 	%D%/benchmarks.svg \
 	%D%/comparison.md \
+	%D%/hybrid.md \
 	%D%/index.md \
 	%D%/metrics.md \
 	%D%/migrate-slurm-bridge.md \

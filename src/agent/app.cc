@@ -299,8 +299,10 @@ void App::tick()
  * still use. */
 void App::look_at_partitions()
 {
+	slurm::KubeNodes nodes = kube_nodes();
+	nodes.external.merge(nodes.hybrid);
 	calls_.sharing_partitions(
-		external_nodes(), [this](Result<slurm::SharingPartitions> answer) {
+		std::move(nodes.external), [this](Result<slurm::SharingPartitions> answer) {
 			loop_.after(k_partitions, [this] { look_at_partitions(); });
 			if (!answer)
 				return;
@@ -312,16 +314,20 @@ void App::look_at_partitions()
 
 void App::look(Look::Done done)
 {
-	look_.begin(external_nodes(), {config_.nodes.report_drains, !config_.devices.empty()},
+	look_.begin(kube_nodes(), {config_.nodes.report_drains, !config_.devices.empty()},
 		std::move(done));
 }
 
-std::set<std::string> App::external_nodes() const
+slurm::KubeNodes App::kube_nodes() const
 {
-	std::set<std::string> external;
+	constexpr std::int64_t k_default_grace_seconds = 30; /* of Kubernetes */
+	slurm::KubeNodes nodes;
+	nodes.grace_seconds = config_.limits.grace_seconds > 0 ? config_.limits.grace_seconds
+							       : k_default_grace_seconds;
 	for (const auto &[name, node] : world_.state().slurm_nodes)
-		external.insert(config_.nodes.names.in_slurm(name));
-	return external;
+		(node.is_hybrid ? nodes.hybrid : nodes.external)
+			.insert(config_.nodes.names.in_slurm(name));
+	return nodes;
 }
 
 void App::ask_for_nodes(std::function<void(const std::string &trouble)> done)

@@ -100,7 +100,7 @@ class App : private link::LinkSink
 
 	void note_lease(const core::LeaseState &state);
 	void note_cluster_trouble();
-	[[nodiscard]] std::set<std::string> external_nodes() const; /* with Slurm's names */
+	[[nodiscard]] slurm::KubeNodes kube_nodes() const; /* with Slurm's names */
 
 	Loop &loop_;
 	Config config_;

@@ -155,7 +155,7 @@ Check differences(const App &app)
 	std::string text;
 	for (const auto &[name, kube] : world.state().kube_nodes) {
 		const auto slurm = world.state().slurm_nodes.find(name);
-		if (slurm == world.state().slurm_nodes.end())
+		if (slurm == world.state().slurm_nodes.end() || slurm->second.is_hybrid)
 			continue;
 		const core::NodeSpec spec = core::node_spec(world.as_left(kube),
 			world.state().settings.nodes, world.state().sync.plugin());
@@ -180,7 +180,7 @@ Check cpu_unit(const App &app)
 	const std::string unit = app.config().nodes.cpu_unit == core::k_whole_cpu ? "1" : "100m";
 	for (const auto &[name, kube] : world.state().kube_nodes) {
 		const auto slurm = world.state().slurm_nodes.find(name);
-		if (slurm == world.state().slurm_nodes.end())
+		if (slurm == world.state().slurm_nodes.end() || slurm->second.is_hybrid)
 			continue;
 		const std::uint64_t wanted = core::node_spec(kube, world.state().settings.nodes,
 					    world.state().sync.plugin())
@@ -318,6 +318,7 @@ std::vector<Check> checks_of(const App &app, const Findings &found)
 		check::clock(found),
 		metrics(app),
 	};
+	std::ranges::move(check::hybrid(app, found), std::back_inserter(all));
 	if (!app.config().devices.empty())
 		all.push_back(devices(app));
 	return all;

@@ -45,6 +45,9 @@ Check power_saving(const Findings &found);
 Check topology(const Findings &found);
 Check unmarked_jobs(const App &app);
 
+/* checks_hybrid.cc. Empty: there are no hybrid nodes. */
+std::vector<Check> hybrid(const App &app, const Findings &found);
+
 /* checks_kube.cc */
 Check api_server(const Findings &found);
 Check token(const App &app);

@@ -153,7 +153,7 @@ Check partitions(const App &app, const Findings &found)
 					"', which slurmkubed.yaml names",
 				"correct partition and identity.rules in slurmkubed.yaml, or add "
 				"the partition to slurm.conf");
-		if (record->external == 0 && app.world().state().sync.has_link())
+		if (record->external + record->hybrid == 0 && app.world().state().sync.has_link())
 			return failed(name,
 				"partition '" + partition + "' has no node of Kubernetes: " +
 					std::to_string(record->others) +
@@ -165,7 +165,9 @@ Check partitions(const App &app, const Findings &found)
 				"partition '" + partition +
 					"' is not UP: Slurm starts no job there",
 				"'scontrol update partitionname=" + partition + " state=up'");
-		add_name(fine, partition + " (" + std::to_string(record->external) + " nodes)");
+		add_name(fine,
+			partition + " (" + std::to_string(record->external + record->hybrid) +
+				" nodes)");
 	}
 	return passed(name, fine);
 }
@@ -178,11 +180,19 @@ Check mixed_partitions(const App &app, const Findings &found)
 			"look at the line plugin first");
 	if (!found.slurm_trouble.empty())
 		return failed(name, "not known: slurmctld does not answer", k_look_at_slurmctld);
-	std::string mixed;
+	std::string mixed, hybrid;
 	for (const slurm::Partition &partition : found.slurm.partitions) {
+		const bool is_with_hybrid = partition.external > 0 && partition.hybrid > 0;
 		if (partition.external > 0 && partition.others > 0)
 			add_name(mixed, partition.name);
+		else if (is_with_hybrid)
+			add_name(hybrid, partition.name);
 	}
+	if (!hybrid.empty())
+		return failed(name, "external nodes and hybrid nodes in one partition: " + hybrid,
+			"give the hybrid nodes a partition of their own in slurm.conf: from Slurm "
+			"25.05 on, jobs of pods are refused there, and native jobs may start on "
+			"nodes without slurmd");
 	if (mixed.empty())
 		return passed(name, "none mixes nodes of Kubernetes with others");
 	if (!app.world().state().sync.plugin().kube_cluster.empty())

@@ -123,6 +123,9 @@ kube::BindPod Executor::binding_of(const core::Pod &pod, const core::Bind &actio
 			std::to_string(core::whole_cpus(
 				action.cpus, world_.state().settings.nodes.cpu_unit))},
 		{names::k_allocation_attempt, std::to_string(action.attempt)}};
+	if (action.memory_mib > 0)
+		request.annotations.emplace(
+			names::k_allocation_memory, std::to_string(action.memory_mib));
 	for (const auto &[key, value] : names::k_not_to_evict) {
 		if (!pod.annotations.contains(std::string(key)))
 			request.annotations.emplace(key, value);

@@ -27,6 +27,7 @@ agent_files = \
 	%D%/app.h \
 	%D%/checks.cc \
 	%D%/checks.h \
+	%D%/checks_hybrid.cc \
 	%D%/checks_kube.cc \
 	%D%/checks_parts.h \
 	%D%/checks_slurm.cc \

@@ -30,7 +30,7 @@ Look::~Look()
 		loop_.cancel(round->timer);
 }
 
-void Look::begin(std::set<std::string> external, const manifests::RightsFor &rights_for, Done done)
+void Look::begin(slurm::KubeNodes nodes, const manifests::RightsFor &rights_for, Done done)
 {
 	if (current_ && !current_->is_over && Clock::now() - current_->begun < k_shared)
 		return current_->waiting.push_back(std::move(done));
@@ -43,7 +43,7 @@ void Look::begin(std::set<std::string> external, const manifests::RightsFor &rig
 	round->timer = loop_.after(k_look_time, [this, round] { end(round); });
 	round->open = 2;
 	ask_api(round);
-	ask_slurm(round, std::move(external));
+	ask_slurm(round, std::move(nodes));
 }
 
 /* If the server does not answer this question, it is asked nothing else. */
@@ -97,12 +97,12 @@ void Look::ask_rights(const RoundPtr &round)
 
 /* Only one survey runs at a time: while slurmctld is down, a survey takes longer than a look, and
  * ends as soon as slurmctld is back. */
-void Look::ask_slurm(const RoundPtr &round, std::set<std::string> external)
+void Look::ask_slurm(const RoundPtr &round, slurm::KubeNodes nodes)
 {
 	survey_waiters_.emplace_back(round);
 	if (survey_waiters_.size() > 1)
 		return;
-	calls_.survey(std::move(external),
+	calls_.survey(std::move(nodes),
 		[this, alive = std::weak_ptr(alive_)](const Result<slurm::Survey> &answer) {
 			if (alive.expired())
 				return;

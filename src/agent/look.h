@@ -53,10 +53,9 @@ class Look
 	~Look();
 
 	/* Calls done once, later, within k_look_time. A caller within one second after the
-	 * beginning of a running look shares its findings. external: Slurm's nodes without
-	 * slurmd. rights_for: as in manifests::needed_rights(). */
-	void begin(
-		std::set<std::string> external, const manifests::RightsFor &rights_for, Done done);
+	 * beginning of a running look shares its findings. rights_for: as in
+	 * manifests::needed_rights(). */
+	void begin(slurm::KubeNodes nodes, const manifests::RightsFor &rights_for, Done done);
 
 	/* Asks one question with the same time limit. trouble is empty if the API server has just
 	 * answered the list request. */
@@ -77,7 +76,7 @@ class Look
 
 	void ask_api(const RoundPtr &round);
 	void ask_rights(const RoundPtr &round);
-	void ask_slurm(const RoundPtr &round, std::set<std::string> external);
+	void ask_slurm(const RoundPtr &round, slurm::KubeNodes nodes);
 	void answered(const RoundPtr &round);
 	void end(RoundPtr round);
 

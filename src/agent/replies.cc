@@ -73,6 +73,9 @@ std::string slurm_conf(const App &app, const std::string &api_trouble)
 			lost.substr(0, 200) + "; label them again, or set them DOWN first");
 	Json lines = new_array();
 	for (const auto &[name, node] : world.state().kube_nodes) {
+		const core::SlurmNode *record = world.state().slurm_node(name);
+		if (record && record->is_hybrid)
+			continue; /* the site has its line */
 		const core::NodeDevices devices =
 			world.state().devices.on_node(name, world.state().settings.devices,
 				world.state().slurm_node(name), now().mono_us);

@@ -66,6 +66,9 @@
  */
 #define KUBE_SLURM_HAS_DYNAMIC_NODES(number) ((number) >= KUBE_SLURM_NUMBER(24, 11))
 
+/* slurm.conf may name several Epilogs. */
+#define KUBE_SLURM_HAS_EPILOG_LIST(number) ((number) >= KUBE_SLURM_NUMBER(24, 11))
+
 /* ---- 25.05 ---- */
 /*
  * External nodes and jobs (EXTERNAL_JOB): Slurm itself does not wait for slurmd on these nodes. In
@@ -96,5 +99,7 @@
  * out of service; only its reason is kept.
  */
 #define KUBE_SLURM_FORGETS_NODES(number) ((number) >= KUBE_SLURM_NUMBER(26, 5))
+/* Cgroups of jobs have the job's SLUID in their names, unless cgroup.conf says CgroupJobIdPaths. */
+#define KUBE_SLURM_NAMES_CGROUPS_BY_SLUID(number) ((number) >= KUBE_SLURM_NUMBER(26, 5))
 
 #endif

@@ -77,6 +77,7 @@ core::PluginHello read_hello(Fields &fields)
 	fields.read("family", family);
 	fields.read("sink_port", hello.sink_port);
 	fields.read("feature", hello.node_feature);
+	fields.read("hybrid_feature", hello.hybrid_feature);
 	fields.read("kube_cluster", hello.kube_cluster);
 	fields.read("cluster_feature", hello.cluster_feature);
 	fields.read("config_error", hello.config_error);
@@ -153,6 +154,7 @@ core::SlurmNode read_node(Fields &fields)
 	fields.read("features", node.features);
 	fields.read("address", node.address);
 	fields.read("dynamic", node.dynamic);
+	fields.read("hybrid", node.is_hybrid);
 	fields.read("cpus", node.cpus);
 	fields.read("memory", node.memory_mib);
 	fields.read("gres", node.gres);

@@ -58,6 +58,7 @@ void write(json_object *o, const core::PluginHello &hello)
 	put(o, "family", to_name(hello.family));
 	put(o, "sink_port", hello.sink_port);
 	put(o, "feature", hello.node_feature);
+	put(o, "hybrid_feature", hello.hybrid_feature);
 	put(o, "kube_cluster", hello.kube_cluster);
 	put(o, "cluster_feature", hello.cluster_feature);
 	put(o, "config_error", hello.config_error);
@@ -111,6 +112,7 @@ void write(json_object *o, const core::SlurmNode &node)
 	put(o, "features", node.features);
 	put(o, "address", node.address);
 	put(o, "dynamic", node.dynamic);
+	put(o, "hybrid", node.is_hybrid);
 	put(o, "cpus", node.cpus);
 	put(o, "memory", node.memory_mib);
 	put(o, "gres", node.gres);

@@ -244,6 +244,8 @@ core_files = \
 	%D%/world/extended_resources.h \
 	%D%/world/facts_reader.h \
 	%D%/world/holding.cc \
+	%D%/world/hybrid_nodes.cc \
+	%D%/world/hybrid_nodes.h \
 	%D%/world/component.h \
 	%D%/world/components.cc \
 	%D%/world/component_facts.cc \

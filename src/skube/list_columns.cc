@@ -242,6 +242,7 @@ const List &nodes_list()
 				value<k_memory_mib>},
 			{{"PODS", true}, false, false, number<k_pods>, value<k_pods>},
 			{{"ADDRESS"}, false, false, word<k_address>, nullptr},
+			{{"KIND"}, k_wide, false, word<k_kind>, nullptr},
 			{{"FEATURES"}, k_wide, false, word<k_features>, nullptr},
 			{{"GRES"}, k_wide, false, word<k_gres>, nullptr},
 			{{"REASON"}, false, false, word<k_slurm_reason>, nullptr},

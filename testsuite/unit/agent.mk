@@ -2,6 +2,7 @@
 agent_test_files = \
 	%D%/test_config.cc \
 	%D%/test_controller_watch.cc \
+	%D%/test_hybrid_settings.cc \
 	%D%/test_kube.cc \
 	%D%/test_log_sinks.cc \
 	%D%/test_option_policy.cc \

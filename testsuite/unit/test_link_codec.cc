@@ -53,6 +53,7 @@ core::SlurmNode example_node()
 	node.cpus = 64;
 	node.memory_mib = 1U << 20U;
 	node.gres = "gpu:a100:2";
+	node.is_hybrid = true;
 	node.extra = "rack 7 slurm-kube:gpu@d=gpu-0";
 	return node;
 }

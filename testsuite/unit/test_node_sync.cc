@@ -89,6 +89,8 @@ std::string decide(const KubeNode *k, const SlurmNode *s, const PluginHello &hel
 		.not_ready_seconds = not_ready_seconds});
 }
 
+const PluginHello k_newest = plugin(24, 11);
+
 std::string gone(const SlurmNode &s, const PluginHello &hello, bool holds_pods = false)
 {
 	return decide({.is_gone = true, .slurm = &s, .plugin = &hello, .holds_pods = holds_pods});
@@ -509,6 +511,62 @@ void a_reboot_that_slurm_gave_up_is_undone_where_the_kubelet_is_ready()
 	CHECK_EQUAL(decide(&k, &down, plugin(22, 5), false, 60), "");
 }
 
+/* Whatever Kubernetes says: native jobs go on there, and the record is the site's. */
+void a_hybrid_node_is_left_alone()
+{
+	KubeNode cordoned = kube(), away = kube(), small = kube();
+	cordoned.unschedulable = true;
+	away.ready = false;
+	small.allocatable.milli_cpu = 1000;
+	SlurmNode hybrid = slurm(NodeBase::idle);
+	hybrid.is_hybrid = true;
+	SlurmNode drained = slurm(NodeBase::idle, true, "slurm-kube: cordoned");
+	drained.is_hybrid = true;
+	SlurmNode down = slurm(NodeBase::down, false, "slurm-kube: NotReady");
+	down.is_hybrid = true;
+	const KubeNode fine = kube();
+	for (const KubeNode *k :
+		std::initializer_list<const KubeNode *>{&cordoned, &away, &small, &fine}) {
+		for (const SlurmNode *s : {&hybrid, &drained, &down})
+			CHECK_EQUAL(decide({.kube = k,
+					    .slurm = s,
+					    .plugin = &k_newest,
+					    .may_resize = true,
+					    .is_surely_unready = true,
+					    .not_ready_seconds = 3600}),
+				"");
+	}
+	CHECK_EQUAL(gone(hybrid, k_newest), "");
+}
+
+void why_a_hybrid_node_takes_no_pods()
+{
+	SlurmNode record = slurm(NodeBase::idle);
+	record.is_hybrid = true;
+	record.features = "kube-hybrid";
+	const KubeNode fine = kube();
+	PluginHello hello = k_newest;
+	hello.node_feature = "kube";
+	CHECK_EQUAL(hybrid_trouble(&fine, record, hello, policy()), "");
+	CHECK_EQUAL(hybrid_trouble(nullptr, record, hello, policy()),
+		"is not a managed node of Kubernetes");
+	KubeNode away = fine, unlabelled = fine, sick = fine;
+	away.ready = false;
+	CHECK_EQUAL(hybrid_trouble(&away, record, hello, policy()), "is not Ready in Kubernetes");
+	unlabelled.labels.clear();
+	CHECK_EQUAL(hybrid_trouble(&unlabelled, record, hello, policy()),
+		"is not a managed node of Kubernetes");
+	sick.conditions = {{"KernelDeadlock", "Oops"}};
+	CHECK_EQUAL(
+		hybrid_trouble(&sick, record, hello, policy()), "has the condition KernelDeadlock");
+	NodePolicy parts = policy();
+	parts.cpu_unit = 100;
+	CHECK(!hybrid_trouble(&fine, record, hello, parts).empty());
+	record.features = "kube-hybrid,kube";
+	CHECK(hybrid_trouble(&fine, record, hello, policy()).find("feature kube of external") !=
+		std::string::npos);
+}
+
 void the_number_of_pods_is_a_limit_too()
 {
 	Occupancy o;
@@ -560,6 +618,8 @@ int main()
 			TEST(a_terminating_pod_holds_its_share),
 			TEST(a_resized_pod_holds_the_larger_share),
 			TEST(a_reboot_that_slurm_gave_up_is_undone_where_the_kubelet_is_ready),
+			TEST(a_hybrid_node_is_left_alone),
+			TEST(why_a_hybrid_node_takes_no_pods),
 			TEST(the_number_of_pods_is_a_limit_too),
 			TEST(quantiles_are_within_four_percent),
 		});

@@ -17,6 +17,7 @@ void an_empty_file_gives_the_defaults()
 		Config config = parse_config(text);
 		CHECK_EQUAL(config.socket, "/run/slurmkubed/plugin.sock");
 		CHECK_EQUAL(config.feature, "kube");
+		CHECK_EQUAL(config.hybrid_feature, "kube-hybrid");
 		CHECK_EQUAL(config.sink_port, 6899);
 		CHECK(config.partitions == std::vector<std::string>{"kube"});
 		CHECK_EQUAL(config.error, "");
@@ -32,6 +33,17 @@ void every_key_is_read()
 	CHECK_EQUAL(config.sink_port, 0);
 	CHECK(config.partitions == (std::vector<std::string>{"a", "b", "c"}));
 	CHECK_EQUAL(config.error, "");
+}
+
+void hybrid_nodes_have_a_feature_of_their_own()
+{
+	CHECK_EQUAL(parse_config("HybridFeature=both").hybrid_feature, "both");
+	CHECK_EQUAL(parse_config("HybridFeature=a b").error,
+		"kube.conf line 1: HybridFeature must be one plain word");
+	const Config same = parse_config("Feature=k\nHybridFeature=k\n");
+	CHECK_EQUAL(same.hybrid_feature, "");
+	CHECK_EQUAL(
+		same.error, "kube.conf: Feature and HybridFeature must differ; no node is hybrid");
 }
 
 void no_partition_at_all_is_possible()
@@ -256,6 +268,7 @@ int main()
 		{
 			TEST(an_empty_file_gives_the_defaults),
 			TEST(every_key_is_read),
+			TEST(hybrid_nodes_have_a_feature_of_their_own),
 			TEST(no_partition_at_all_is_possible),
 			TEST(a_wrong_line_is_named_and_its_default_stands),
 			TEST(clusters_have_a_socket_each),

@@ -141,6 +141,26 @@ void an_external_job_gets_no_native_nodes()
 }
 
 /* lua ran before the plugin: its text is kept, and the job still belongs to its pod. */
+/* Where Slurm has external jobs: a job is external or not before its nodes are chosen. */
+void a_job_of_a_pod_gets_no_mixture_of_external_and_hybrid_nodes()
+{
+	std::string good = text();
+	auto judgement = judge(k_rules,
+		Submission{.caller = 0,
+			.marker = {good, {}},
+			.partition = "kube",
+			.mixed_partitions = "kube"});
+	CHECK(judgement.refusal.find(
+		      "partition kube has external nodes and hybrid nodes; give "
+		      "the hybrid nodes a partition of their own") != std::string::npos);
+	CHECK(!passes(Change{.caller = 0,
+		.marker = {good, {}},
+		.partition = "kube",
+		.new_partition = "gpu",
+		.mixed_partitions = "kube,gpu"}));
+	CHECK(passes(Submission{.caller = k_owner, .partition = "batch"}));
+}
+
 void a_marker_that_a_script_wrote_over_is_taken_from_its_copy()
 {
 	std::string good = text();
@@ -369,6 +389,7 @@ int main()
 			TEST(the_owner_may_do_what_is_harmless),
 			TEST(the_owner_cannot_resize_or_move_away),
 			TEST(an_external_job_gets_no_native_nodes),
+			TEST(a_job_of_a_pod_gets_no_mixture_of_external_and_hybrid_nodes),
 			TEST(a_marker_that_a_script_wrote_over_is_taken_from_its_copy),
 			TEST(a_copy_says_who_a_job_is_whatever_became_of_admin_comment),
 			TEST(what_root_writes_over_a_marker_is_noted_beside_it),

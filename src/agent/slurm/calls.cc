@@ -207,10 +207,10 @@ void Calls::node_delete(std::string name, Done<Ok> done)
 	run_change<Ok>([name = std::move(name)] { return delete_node(name); }, std::move(done));
 }
 
-void Calls::survey(std::set<std::string> external, Done<Survey> done)
+void Calls::survey(KubeNodes nodes, Done<Survey> done)
 {
 	run_by<Survey>(
-		surveyor_, [external = std::move(external)] { return slurm::survey(external); },
+		surveyor_, [nodes = std::move(nodes)] { return slurm::survey(nodes); },
 		std::move(done));
 }
 

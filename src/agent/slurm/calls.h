@@ -129,8 +129,8 @@ class Calls
 	void node_delete(std::string name, Done<Ok> done);
 
 	/* Asks for SlurmUser and the partitions. The call runs on a thread of its own, because the
-	 * workers may be waiting for a slurmctld that is down. external: nodes without slurmd. */
-	void survey(std::set<std::string> external, Done<Survey> done);
+	 * workers may be waiting for a slurmctld that is down. */
+	void survey(KubeNodes nodes, Done<Survey> done);
 
 	/* Partitions in which Slurm may start more than one job on the same CPUs. */
 	void sharing_partitions(std::set<std::string> external, Done<SharingPartitions> done);

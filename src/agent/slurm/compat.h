@@ -92,6 +92,15 @@ template <class Update> void set_reason_uid(Update &update, std::uint32_t uid)
 		update.reason_uid = uid;
 }
 
+inline bool has_epilog(const slurm_conf_t &conf)
+{
+#if KUBE_SLURM_HAS_EPILOG_LIST(SLURM_VERSION_NUMBER)
+	return conf.epilog_cnt > 0;
+#else
+	return conf.epilog && *conf.epilog;
+#endif
+}
+
 /* A job without slurmd on its nodes: marked by a flag since 25.05; before, the plugin does that
  * work. */
 inline void mark_external(job_desc_msg_t &job)

@@ -208,6 +208,9 @@ void describe_rest(job_desc_msg_t &job, Texts &texts)
 	job.work_dir = o.work_dir.empty() ? work_dir : o.work_dir.data();
 	job.dependency = text_or_null(o.dependency);
 	job.extra = text_or_null(o.extra);
+	texts.spank = {texts.spank_mark.data(), texts.spank_grace.data()};
+	job.spank_job_env = texts.spank.data();
+	job.spank_job_env_size = static_cast<std::uint32_t>(texts.spank.size());
 	job.mail_user = text_or_null(o.mail_user);
 	job.mail_type = o.mail_types;
 	if (o.spread)
@@ -228,6 +231,7 @@ Texts texts_of(const core::JobSpec &spec)
 	Texts texts{spec, codec::marker_to_text(marker), host_name(), with_kind(spec.options.gres),
 		"", excluded_by(spec), with_kind(spec.gres_of_task),
 		ranges_of(names_in(spec.options.required_nodes))};
+	texts.spank_grace = "SPANK_SLURM_KUBE_GRACE=" + std::to_string(spec.grace_seconds);
 	if (spec.options.cpus_per_gpu)
 		texts.cpus_per_tres = std::string(compat::k_gres_kind) +
 			"gpu:" + std::to_string(*spec.options.cpus_per_gpu);

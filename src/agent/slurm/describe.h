@@ -13,6 +13,7 @@
 
 #include <slurm/slurm.h>
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ struct Texts {
 	std::string excluded; /* host list in Slurm's syntax */
 	std::string gres_of_task = {};
 	std::string required = {}; /* the same */
+	/* for Prolog and Epilog of hybrid nodes: the job is that of pods, and their grace period */
+	std::string spank_mark = "SPANK_SLURM_KUBE=1", spank_grace = {};
+	std::array<char *, 2> spank = {};
 };
 Texts texts_of(const core::JobSpec &spec);
 

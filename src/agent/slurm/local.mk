@@ -26,6 +26,8 @@ libagent_la_SOURCES += \
 	%D%/figures_text_nodes.cc \
 	%D%/figures_text_partitions.cc \
 	%D%/figures_text_scheduler.cc \
+	%D%/hybrid_settings.cc \
+	%D%/hybrid_settings.h \
 	%D%/jobs.cc \
 	%D%/jobs.h \
 	%D%/nodes.cc \

@@ -23,7 +23,7 @@ using Name = Owned<char, std::free>;
 
 } // namespace
 
-Partition counted(const std::string &hosts, const std::set<std::string> &external)
+Partition counted(const std::string &hosts, const KubeNodes &nodes)
 {
 	Partition partition;
 	auto *list = slurm_hostlist_create(hosts.c_str());
@@ -31,14 +31,16 @@ Partition counted(const std::string &hosts, const std::set<std::string> &externa
 		const Name name(list ? slurm_hostlist_shift(list) : nullptr);
 		if (!name)
 			break;
-		(external.contains(name.get()) ? partition.external : partition.others)++;
+		(nodes.external.contains(name.get())                ? partition.external
+				: nodes.hybrid.contains(name.get()) ? partition.hybrid
+								    : partition.others)++;
 	}
 	if (list)
 		slurm_hostlist_destroy(list);
 	return partition;
 }
 
-Result<Survey> survey(const std::set<std::string> &external)
+Result<Survey> survey(const KubeNodes &nodes)
 {
 	Survey out;
 	if (const Status there = ping_controller(); !there)
@@ -55,13 +57,15 @@ Result<Survey> survey(const std::set<std::string> &external)
 	const PartitionTable table(raw);
 	for (std::uint32_t i = 0; i < table->record_count; i++) {
 		const partition_info_t &info = table->partition_array[i];
-		Partition partition = counted(info.nodes ? info.nodes : "", external);
+		Partition partition = counted(info.nodes ? info.nodes : "", nodes);
 		partition.name = info.name ? info.name : "";
 		partition.is_up = info.state_up == PARTITION_UP;
 		out.partitions.push_back(std::move(partition));
 	}
-	out.to_suspend = nodes_to_suspend(*conf, *table, external);
-	auto outside = outside_topology(*conf, *table, external);
+	out.to_suspend = nodes_to_suspend(*conf, *table, nodes.external);
+	if (!nodes.hybrid.empty())
+		out.hybrid_troubles = hybrid_troubles(hybrid_settings(*conf), nodes.grace_seconds);
+	auto outside = outside_topology(*conf, *table, nodes.external);
 	if (outside)
 		out.outside_topology = std::move(outside).value();
 	else

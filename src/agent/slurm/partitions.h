@@ -10,6 +10,7 @@
 #ifndef SLURMKUBE_AGENT_SLURM_PARTITIONS_H
 #define SLURMKUBE_AGENT_SLURM_PARTITIONS_H
 
+#include "src/agent/slurm/hybrid_settings.h"
 #include "src/base/result.h"
 
 #include <cstddef>
@@ -24,8 +25,15 @@ namespace slurmkube::slurm
 
 struct Partition {
 	std::string name;
-	bool is_up = false;                   /* UP: jobs may start there */
-	std::size_t external = 0, others = 0; /* numbers of nodes */
+	bool is_up = false; /* UP: jobs may start there */
+	/* numbers of nodes */
+	std::size_t external = 0, hybrid = 0, others = 0;
+};
+
+/* The nodes that the plugin reports, by their names in Slurm. */
+struct KubeNodes {
+	std::set<std::string> external, hybrid;
+	std::int64_t grace_seconds = 0; /* the longest grace period of their pods */
 };
 
 struct Survey {
@@ -35,14 +43,15 @@ struct Survey {
 	std::set<std::string> to_suspend;       /* external nodes, see power_saving.h */
 	std::set<std::string> outside_topology; /* external nodes, see topology.h */
 	std::string topology_trouble;           /* why outside_topology is not known */
+	/* what is wrong in slurm.conf and cgroup.conf for hybrid nodes; empty without such nodes */
+	std::vector<SettingTrouble> hybrid_troubles;
 };
 
-/* Counts the nodes of each kind in a host list ("n[1-4],m"). external: Slurm's nodes without
- * slurmd. */
-Partition counted(const std::string &hosts, const std::set<std::string> &external);
+/* Counts the nodes of each kind in a host list ("n[1-4],m"). */
+Partition counted(const std::string &hosts, const KubeNodes &nodes);
 
 /* Error: slurmctld does not answer. */
-Result<Survey> survey(const std::set<std::string> &external);
+Result<Survey> survey(const KubeNodes &nodes);
 
 /* Partitions in which Slurm starts jobs on CPUs that the pod of another job still uses, and charges
  * both jobs. */

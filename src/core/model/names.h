@@ -42,6 +42,8 @@ inline constexpr char k_allocation_job_id[] = "allocation.slurm-kube.io/job-id";
 inline constexpr char k_allocation_cluster[] = "allocation.slurm-kube.io/cluster";
 inline constexpr char k_allocation_node[] = "allocation.slurm-kube.io/node";
 inline constexpr char k_allocation_cpus[] = "allocation.slurm-kube.io/cpus";
+/* the pod's share of the memory on a hybrid node, in MiB */
+inline constexpr char k_allocation_memory[] = "allocation.slurm-kube.io/memory";
 /* all nodes of the job, separated by commas */
 inline constexpr char k_allocation_nodes[] = "allocation.slurm-kube.io/nodes";
 inline constexpr char k_allocation_partition[] = "allocation.slurm-kube.io/partition";
@@ -102,6 +104,8 @@ inline constexpr char k_condition_drain[] = "SlurmDrain";
 /* Slurm */
 /* marks external nodes; kube.conf may set another feature */
 inline constexpr char k_node_feature[] = "kube";
+/* marks hybrid nodes, which have a slurmd, too; kube.conf may set another feature */
+inline constexpr char k_hybrid_feature[] = "kube-hybrid";
 /* the agent begins every node reason with it, and undoes only node states whose reason begins with
  * it */
 inline constexpr char k_reason_prefix[] = "slurm-kube: ";

@@ -73,6 +73,9 @@ struct SlurmNode {
 	std::string features; /* comma separated, as configured */
 	std::string address;
 	bool dynamic = false;
+	/* The node has a slurmd, which native jobs use. Its record is the site's: we never create,
+	 * delete, drain, resume or resize it. */
+	bool is_hybrid = false;
 	std::uint32_t cpus = 0;
 	std::uint64_t memory_mib = 0;
 	std::string gres; /* as configured */
@@ -81,6 +84,11 @@ struct SlurmNode {
 	std::optional<std::string> extra = {};
 	bool operator==(const SlurmNode &) const = default;
 };
+
+inline bool is_hybrid(const SlurmNode *node)
+{
+	return node && node->is_hybrid;
+}
 
 inline bool is_busy(const SlurmNode &node)
 {

@@ -27,6 +27,7 @@ struct PluginHello {
 	Family family = Family::emulated;
 	int sink_port = 0;
 	std::string node_feature;
+	std::string hybrid_feature = {}; /* empty: older plugin, or there are no hybrid nodes */
 	/* the Kubernetes cluster whose jobs and nodes this link has, where kube.conf names several;
 	 * empty: the link has all */
 	std::string kube_cluster;

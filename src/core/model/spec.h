@@ -32,6 +32,8 @@ struct JobSpec {
 	/* nodes separated by commas, set only if the job's pods already run there; overrides
 	 * options.required_nodes */
 	std::string required_node;
+	/* longest grace period of its pods, for the Epilog of hybrid nodes */
+	std::uint32_t grace_seconds = 30;
 	/* nodes where Kubernetes does not let the pods run; sorted */
 	std::vector<std::string> excluded_nodes = {};
 	JobOptions options = {};

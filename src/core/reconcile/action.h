@@ -40,6 +40,7 @@ struct Bind {
 	std::uint32_t cpus = 0, attempt = 1;
 	std::optional<std::uint32_t> rank; /* set for a member of a gang */
 	std::string remark = {};           /* for users: a part of the event's text */
+	std::uint64_t memory_mib = 0;      /* its share on a hybrid node; 0: not to be written */
 };
 /* Write to a claim of the pod, for volumes or devices, before the pod is bound. */
 struct WriteClaim {

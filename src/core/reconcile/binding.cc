@@ -74,6 +74,7 @@ void bind(const ComponentFacts &f, const RankFacts &r, RankActions &out)
 	Bind bind{f.job->id, r.node.name, r.node.cpus, f.job->marker.attempt, std::nullopt};
 	if (!f.is_alone)
 		bind.rank = r.workload_rank;
+	bind.memory_mib = r.node.memory_mib;
 	if (r.rank == 0)
 		bind.remark = f.excess;
 	out.push_back({r.uid, std::move(bind)});

@@ -55,6 +55,10 @@ RankActions tell_why_again(const ComponentFacts &f)
 		return tell(f, prolog_failed(*f.job));
 	if (f.job->state == JobState::timeout)
 		return tell(f, timed_out_unused(*f.job));
+	/* Only pods that have run complete a job so. Slurm says the same of a job whose user
+	 * slurmctld's machine does not know: it makes no credential for the nodes. */
+	if (f.job->state == JobState::complete && f.ended_ranks == 0 && !f.ended_by_us)
+		return tell(f, completed_unused(*f.job));
 	return {};
 }
 

@@ -25,6 +25,8 @@ struct PlaceFacts {
 	std::string name; /* empty: the allocation has no place for the pod */
 	/* the CPUs that the job has there for the pod, as Slurm counts them */
 	std::uint32_t cpus = 0;
+	/* the same of memory, on a hybrid node only */
+	std::uint64_t memory_mib = 0;
 	/* the node exists in Kubernetes and is Ready, and has a record in Slurm */
 	bool is_usable = false;
 	/* Slurm has an external node of this name for this cluster */
@@ -87,6 +89,9 @@ struct RankFacts {
 	bool is_about = false;
 	/* Decided earlier, because a job had ended. Slurm may not know that job any more. */
 	std::optional<DeletePod> eviction;
+	/* Bound to a hybrid node that has not been Ready for longer than nodes.not_ready_after, as
+	 * the API server has confirmed. Slurm sees a node in service, so we end the job. */
+	bool is_on_lost_node = false;
 	/* bound, and no container has run for longer than limits.start_seconds */
 	bool start_expired = false;
 	/* being deleted, with a longer grace period than limits.grace_seconds allows */

@@ -161,6 +161,28 @@ bool undoes(const std::optional<NodeAction> &action)
 
 } // namespace
 
+std::string hybrid_trouble(const KubeNode *node, const SlurmNode &record, const PluginHello &plugin,
+	const NodePolicy &policy)
+{
+	if (!plugin.node_feature.empty() && has_feature(record.features, plugin.node_feature))
+		return "is hybrid, and has the feature " + plugin.node_feature +
+			" of external nodes in Slurm";
+	if (!node || !is_managed(*node, policy))
+		return "is not a managed node of Kubernetes";
+	if (policy.cpu_unit != k_whole_cpu)
+		return "is hybrid, and slurmkubed counts CPUs in parts (nodes.cpu_unit)";
+	if (!node->ready)
+		return "is not Ready in Kubernetes";
+	if (node->deleting)
+		return "is being deleted in Kubernetes";
+	for (const NodeCondition &found : node->conditions) {
+		if (std::ranges::find(policy.drain_conditions, found.type) !=
+			policy.drain_conditions.end())
+			return "has the condition " + found.type;
+	}
+	return {};
+}
+
 std::vector<std::string> ignored_taints(const NodePolicy &policy)
 {
 	std::vector<std::string> keys = policy.tolerated_taints;
@@ -231,7 +253,7 @@ std::optional<NodeAction> extra_change(
 
 std::optional<NodeAction> reconcile_node(const NodeFacts &facts, const NodePolicy &policy)
 {
-	if (!policy.manage)
+	if (!policy.manage || (facts.slurm && facts.slurm->is_hybrid))
 		return std::nullopt;
 	const bool creates = has_dynamic_nodes(*facts.plugin);
 	const NodeDevices devices = facts.devices ? *facts.devices : NodeDevices{};

@@ -134,6 +134,14 @@ bool is_in_use(const SlurmNode &node);
  * it out of service. */
 bool may_go_down(const SlurmNode &node);
 
+/*
+ * Why a hybrid node takes no pods, as a predicate; empty: it does. An external node would be
+ * drained; a hybrid one goes on with native jobs, so jobs of pods exclude it. Cordon and taints are
+ * judged for each pod. node: nullptr: not in Kubernetes.
+ */
+std::string hybrid_trouble(const KubeNode *node, const SlurmNode &record, const PluginHello &plugin,
+	const NodePolicy &policy);
+
 /* The next step that brings the node's record and state in Slurm in line with Kubernetes; nullopt:
  * none is needed, or policy.manage is false. */
 std::optional<NodeAction> reconcile_node(const NodeFacts &facts, const NodePolicy &policy);

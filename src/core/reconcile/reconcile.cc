@@ -119,12 +119,19 @@ RankActions pending(const ComponentFacts &f)
 	return f.submit_due ? own(f, std::move(next)) : RankActions{};
 }
 
+bool is_on_lost_hybrid(const RankFacts &r)
+{
+	return r.is_ours && r.is_on_lost_node;
+}
+
 RankActions allocated(const ComponentFacts &f)
 {
 	if (has_succeeded(f) || (!has_live(f) && f.owner_succeeded))
 		return own(f, Complete{f.job->id, 0});
 	if (!has_live(f) || (!has_own_live(f) && f.absent_long))
 		return f.owner_done || f.absent_long ? end_absent(f) : RankActions{};
+	if (std::ranges::any_of(f.ranks, is_on_lost_hybrid) && !f.ending)
+		return own(f, Complete{f.job->id, k_status_cancelled});
 	if (f.late_long && !f.ending)
 		return end_unbound(f, {f.job->id, k_status_never_came});
 	return hold_or_bind(f);

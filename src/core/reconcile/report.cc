@@ -120,7 +120,9 @@ Condition not_changed(const SlurmJob &job, const std::string &why)
 Condition waiting_for_prolog(const SlurmJob &job)
 {
 	return {names::k_reason_pending,
-		job_text(job) + " has nodes, and is configuring: PrologSlurmctld runs"};
+		job_text(job) +
+			" has nodes, and is configuring: PrologSlurmctld runs, or Prolog on a "
+			"hybrid node"};
 }
 
 Condition prolog_failed(const SlurmJob &job)
@@ -129,6 +131,17 @@ Condition prolog_failed(const SlurmJob &job)
 		job_text(job) +
 			" ended before PrologSlurmctld was over: the script failed, or root "
 			"cancelled the job; it is asked for again (slurmctld.log says why)"};
+}
+
+Condition completed_unused(const SlurmJob &job)
+{
+	return {names::k_reason_refused,
+		job_text(job) +
+			" was ended by slurmctld at its start, before the pod could be bound: most "
+			"likely the controller's machine does not know user " +
+			std::to_string(job.user_id) + " (getent passwd " +
+			std::to_string(job.user_id) +
+			" there; slurmctld.log says why). Add the user; the pod is queued again"};
 }
 
 Condition timed_out_unused(const SlurmJob &job)

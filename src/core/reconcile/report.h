@@ -32,6 +32,8 @@ Condition waiting_for_prolog(const SlurmJob &job);
 Condition prolog_failed(const SlurmJob &job);
 /* The time limit passed while the job held nodes and no pod could be bound. */
 Condition timed_out_unused(const SlurmJob &job);
+/* Slurm ended the job as COMPLETED, although no pod was bound. */
+Condition completed_unused(const SlurmJob &job);
 Condition waiting_for_node(const SlurmJob &job, const std::string &node);
 /* Slurm does not have the node, or has it for another cluster. */
 Condition waiting_for_record(const SlurmJob &job, const std::string &node);

@@ -10,6 +10,8 @@
 #include "src/core/options/values.h"
 #include "src/core/policy/priority_classes.h"
 
+#include <algorithm>
+
 namespace slurmkube::core
 {
 
@@ -63,6 +65,9 @@ Status add_gres(const Pod &pod, const Policy &policy, JobSpec &spec)
 	return Ok{};
 }
 
+/* A year: more is no number that a script should compute with. */
+constexpr std::int64_t k_grace_seconds_max = 365 * 86400;
+
 std::string first_or_empty(const std::vector<std::string> &list)
 {
 	return list.empty() ? std::string() : list.front();
@@ -92,6 +97,8 @@ JobSpec with_defaults(
 	spec.cpus = cpus_of(pod.requests, policy.cpu_unit);
 	spec.memory_mib = memory_mib_of(pod.requests, policy.least_memory_mib);
 	spec.time_limit_minutes = policy.default_time_limit_minutes;
+	spec.grace_seconds = static_cast<std::uint32_t>(
+		std::clamp<std::int64_t>(pod.termination_grace_seconds, 0, k_grace_seconds_max));
 	if (pod.active_deadline_seconds > 0)
 		spec.time_limit_minutes = minutes_of_deadline(pod.active_deadline_seconds);
 	return spec;

@@ -129,7 +129,8 @@ SlurmJob World::job_as_answered(
 	const bool is_told = gang == state_.gangs.end() && !answer.node.empty();
 	job.state = is_told ? JobState::running : JobState::pending;
 	/* the answer does not say whether the job is configuring */
-	job.configuring = is_told && state_.sync.plugin().has_prolog;
+	job.configuring = is_told &&
+		(state_.sync.plugin().has_prolog || is_hybrid(state_.slurm_node(answer.node)));
 	if (is_told)
 		job.nodes.push_back({.node = answer.node,
 			.cpus = answer.cpus,

@@ -101,6 +101,8 @@ class FactsReader
 	[[nodiscard]] bool is_deletion_slow(const Pod &pod) const;
 	[[nodiscard]] std::optional<DeletePod> eviction_of(
 		const PodEntry &entry, const SlurmJob *job) const;
+	/* On a hybrid node; see RankFacts::is_on_lost_node. */
+	[[nodiscard]] bool is_on_lost_node(const PodUid &uid, const PodEntry &entry) const;
 	[[nodiscard]] bool is_start_expired(
 		const PodUid &uid, const PodEntry &entry, const SlurmJob *job) const;
 	[[nodiscard]] RankFacts facts_of_rank(const PodUid &uid, const PodEntry &entry,

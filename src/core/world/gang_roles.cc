@@ -226,6 +226,20 @@ void FactsReader::exclude_siblings(
 	}
 }
 
+namespace
+{
+
+/* The nodes to which Slurm may give jobs of pods. */
+std::size_t count_candidates(const State &state)
+{
+	return static_cast<std::size_t>(
+		std::ranges::count_if(state.slurm_nodes, [&](const auto &node) {
+			return node.second.is_hybrid || state.kube_nodes.contains(node.first);
+		}));
+}
+
+} // namespace
+
 /* Each node has to suit all roles, because it is not known which role will get which node. */
 void FactsReader::exclude_for_roles(const PodUid &key, const Gang &gang, const RolePods &roles,
 	std::uint32_t per_node, std::optional<Result<JobSpec>> &spec) const
@@ -249,9 +263,8 @@ void FactsReader::exclude_for_roles(const PodUid &key, const Gang &gang, const R
 			reasons_text(filter_.exclusions_for(state_, *role.pod).reasons)});
 		excluded.insert((*spec)->excluded_nodes.begin(), (*spec)->excluded_nodes.end());
 	}
-	const auto candidates = static_cast<std::size_t>(std::ranges::count_if(state_.slurm_nodes,
-		[&](const auto &node) { return state_.kube_nodes.contains(node.first); }));
-	if (std::string conflict = role_conflict(judged, candidates, owner_text(gang));
+	if (std::string conflict =
+			role_conflict(judged, count_candidates(state_), owner_text(gang));
 		!conflict.empty()) {
 		found_.placing = Placing::unschedulable;
 		*spec = Error{Errc::not_found, std::move(conflict)};

@@ -3,6 +3,7 @@
 
 #include "src/core/model/amounts.h"
 #include "src/core/world/extended_resources.h"
+#include "src/core/world/hybrid_nodes.h"
 #include "src/core/world/pod_claims.h"
 #include "src/core/world/pod_devices.h"
 
@@ -165,11 +166,15 @@ NodeExclusions NodeFilter::work_out_exclusions(const State &state, const Pod &po
 	const std::vector<std::string> ignored = ignored_taints(state.settings.nodes);
 	for (const auto &[name, record] : state.slurm_nodes) {
 		const auto node = state.kube_nodes.find(name);
-		if (node == state.kube_nodes.end())
+		const bool is_seen = node != state.kube_nodes.end();
+		if (!is_seen && !record.is_hybrid)
 			continue; /* not in service anyway */
 		exclusions.candidates++;
-		if (const auto refusal =
-				node_refuses_in_queue(state, pod, node->second, record, ignored)) {
+		auto refusal =
+			hybrid_refuses(state, pod, is_seen ? &node->second : nullptr, record);
+		if (!refusal)
+			refusal = node_refuses_in_queue(state, pod, node->second, record, ignored);
+		if (refusal) {
 			exclusions.excluded.push_back(name);
 			exclusions.reasons[refusal->why]++;
 		} else if (is_oversized(state, node->second, record)) {
@@ -186,13 +191,13 @@ void NodeFilter::exclude_more(const State &state, const PodUid &uid, const Pod &
 	auto excluded = before.begin();
 	auto oversized = exclusions.oversized.begin();
 	for (const auto &[name, record] : state.slurm_nodes) {
-		const auto node = state.kube_nodes.find(name);
-		if (node == state.kube_nodes.end())
-			continue;
 		if (excluded != before.end() && *excluded == name) {
 			exclusions.excluded.push_back(*excluded++);
 			continue;
 		}
+		const auto node = state.kube_nodes.find(name);
+		if (node == state.kube_nodes.end())
+			continue;
 		const bool is_larger =
 			oversized != exclusions.oversized.end() && *oversized == name;
 		oversized += is_larger ? 1 : 0;
@@ -223,6 +228,8 @@ void NodeFilter::check(const State &state, const PodUid &uid, const PodEntry &en
 		refusal = node_refuses(pod, node);
 	if (!refusal)
 		refusal = device_plugin_refuses(state, pod, node.name);
+	if (const SlurmNode *record = state.slurm_node(node.name); !refusal && record)
+		refusal = hybrid_refuses(state, pod, &node, *record);
 	if (!refusal)
 		refusal = room_refuses(pod.requests, room_on(state, node), {});
 	if (!refusal) {

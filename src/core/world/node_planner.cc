@@ -61,6 +61,16 @@ std::int64_t NodePlanner::ready_since_us(const std::string &name) const
 	return found == ready_since_us_.end() ? 0 : found->second;
 }
 
+bool NodePlanner::is_lost(
+	const std::string &name, std::size_t known, const NodePolicy &policy, Now now) const
+{
+	const auto since = not_ready_since_us_.find(name);
+	return since != not_ready_since_us_.end() &&
+		now.mono_us >= since->second + policy.not_ready_after_seconds * k_second_us &&
+		unready_.is_confirmed(name, now.mono_us) &&
+		!holds_unready(known, policy.max_gone_percent);
+}
+
 void NodePlanner::looked_up(const std::string &name, const Result<NodeLookup> &sight, Now now)
 {
 	const Result<bool> exists =

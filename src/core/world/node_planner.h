@@ -57,6 +57,10 @@ class NodePlanner
 	/* When this agent saw the node become Ready, monotonic microseconds; 0: it has not seen
 	 * that. */
 	[[nodiscard]] std::int64_t ready_since_us(const std::string &name) const;
+	/* Whether it has not been Ready for longer than nodes.not_ready_after, and that is to be
+	 * believed: confirmed, and not of too many nodes. known: number of nodes in Slurm. */
+	[[nodiscard]] bool is_lost(const std::string &name, std::size_t known,
+		const NodePolicy &policy, Now now) const;
 	void looked_up(const std::string &name, const Result<NodeLookup> &sight, Now now);
 
 	/* ---- Slurm ---- */

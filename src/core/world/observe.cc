@@ -257,6 +257,11 @@ void World::node_seen(KubeNode node, Now now)
 	filter_.forget(name);
 	place_changed();
 	wake_waiters(name);
+	/* Slurm does not end the jobs of a hybrid node whose kubelet is away, so we watch them. */
+	for (const PodUid &uid : is_hybrid(state_.slurm_node(name)) && !known.ready
+			? state_.occupancy.holders(name)
+			: std::vector<PodUid>())
+		queue_.mark(state_.component_key_of(uid));
 }
 
 void World::node_gone(const std::string &name, Now now)
@@ -265,6 +270,9 @@ void World::node_gone(const std::string &name, Now now)
 	changes_.note(name);
 	nodes_.kube_gone(name, now);
 	filter_.forget(name);
+	/* Slurm still gives it to jobs */
+	if (is_hybrid(state_.slurm_node(name)))
+		place_changed();
 	wake_waiters(name);
 }
 

@@ -224,8 +224,8 @@ void World::slurm_node_seen(SlurmNode node)
 	const bool is_new = known == state_.slurm_nodes.end();
 	const bool is_other = is_new ||
 		std::tie(known->second.cpus, known->second.memory_mib, known->second.gres,
-			known->second.extra) !=
-			std::tie(node.cpus, node.memory_mib, node.gres, node.extra);
+			known->second.extra, known->second.is_hybrid) !=
+			std::tie(node.cpus, node.memory_mib, node.gres, node.extra, node.is_hybrid);
 	if (is_other)
 		filter_.forget_exclusions();
 	state_.slurm_nodes.insert_or_assign(name, std::move(node));

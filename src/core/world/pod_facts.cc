@@ -4,6 +4,7 @@
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/report.h"
 #include "src/core/world/facts_reader.h"
+#include "src/core/world/hybrid_nodes.h"
 #include "src/core/world/parts.h"
 
 #include <algorithm>
@@ -139,6 +140,7 @@ void FactsReader::note_place(const PodUid &uid, const PodEntry &entry, Component
 	const NodeAllocation &slot = f.job->nodes.front();
 	rank.node = facts_of_place(uid, entry, uid, slot.node);
 	rank.node.cpus = slot.cpus;
+	rank.node.memory_mib = memory_share(state_, *f.job, slot.node, slot.cpus);
 	check_devices(uid, *entry.pod, *f.job, rank);
 }
 

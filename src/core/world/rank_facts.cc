@@ -61,6 +61,19 @@ bool FactsReader::is_start_expired(
 	return now_.mono_us >= since + limit_us;
 }
 
+/* No event tells when the API server has confirmed it. */
+bool FactsReader::is_on_lost_node(const PodUid &uid, const PodEntry &entry) const
+{
+	constexpr std::int64_t k_look_us = 1'000'000;
+	const std::string node = bound_node_of(entry);
+	const SlurmNode *record = is_bound_side(side_of(entry)) ? state_.slurm_node(node) : nullptr;
+	const KubeNode *home = record && record->is_hybrid ? state_.kube_node(node) : nullptr;
+	if (!home || home->ready)
+		return false;
+	found_.look_later(uid, now_.mono_us + k_look_us);
+	return nodes_.is_lost(node, state_.slurm_nodes.size(), state_.settings.nodes, now_);
+}
+
 /* Nothing if the pod has another job since, or if Slurm runs the ended job again: then it lives. */
 std::optional<DeletePod> FactsReader::eviction_of(const PodEntry &entry, const SlurmJob *job) const
 {
@@ -100,6 +113,7 @@ RankFacts FactsReader::facts_of_rank(const PodUid &uid, const PodEntry &entry,
 		for (const Clock clock : {Clock::claims, Clock::devices})
 			(void)found_.since(uid, clock, false);
 	r.eviction = eviction_of(entry, job);
+	r.is_on_lost_node = state_.is_known() && is_on_lost_node(uid, entry);
 	r.start_expired = state_.is_known() && is_start_expired(uid, entry, job);
 	if (job_side(job) == JobSide::ended) {
 		r.is_after_end = entry.component &&

@@ -107,8 +107,9 @@ struct kube_job_glance {
 	bool wants_prolog; /* Slurm waits for a prolog that no slurmd will run */
 	bool wants_epilog; /* the same for an epilog */
 	bool inactive;     /* InactiveLimit may soon end the job */
-	bool configuring;  /* the job has nodes, and PrologSlurmctld runs */
-	bool had_nodes;    /* true also for a job that has ended */
+	/* the job has nodes, and PrologSlurmctld or the prolog of a hybrid node runs */
+	bool configuring;
+	bool had_nodes; /* true also for a job that has ended */
 	/* pending for another reason than missing resources: Slurm has not tried to place the
 	 * job */
 	bool untried;
@@ -198,6 +199,10 @@ struct kube_node_glance {
 	/* the node has the feature, but also a slurmd, so it is not external; other members are not
 	 * set */
 	bool is_misfit;
+	/* the node has a slurmd, which does all that the keeper does elsewhere: wants_care,
+	 * stays_down, completing, jobs and wants_gres are not set */
+	bool is_hybrid;
+	bool has_both; /* a hybrid node also has the feature of external ones */
 	uint64_t fingerprint;
 	bool wants_care; /* kube_seam_node_care() has something to correct */
 	/* DOWN because it did not answer, and ReturnToService=0 leaves the node to
@@ -212,7 +217,8 @@ struct kube_node_facts {
 	const char *name, *reason, *features, *address, *gres;
 	const char *extra; /* NULL: too long to be sent */
 	enum kube_node_base base;
-	bool drain, failing, not_responding, completing, dynamic;
+	bool drain, failing, not_responding, completing, dynamic, hybrid;
+	/* of a hybrid node what jobs can have: without CoreSpecCount and MemSpecLimit */
 	uint32_t cpus;
 	uint64_t memory_mib;
 };
@@ -222,7 +228,10 @@ uint64_t kube_seam_node_generation(void);
 uint32_t kube_seam_node_count(void);
 /* The Port of emulated external nodes; 0: any port. Call before all other functions about nodes. */
 void kube_seam_use_sink_port(uint16_t port);
-/* False: there is no node, or it is not external. Locks: read. */
+/* The feature of hybrid nodes; "": there are none. Must stay valid. Call before the plugin's
+ * threads start. */
+void kube_seam_use_hybrid_feature(const char *feature);
+/* False: there is no node, or it is neither external nor hybrid. Locks: read. */
 bool kube_seam_node_glance(uint32_t index, const char *feature, struct kube_node_glance *out);
 bool kube_seam_node_facts(uint32_t index, struct kube_node_facts *out);
 bool kube_seam_node_exists(const char *name, const char *feature);
@@ -243,9 +252,13 @@ void kube_seam_node_load_gres(const char *name, const struct kube_gres_facts *ju
 /* Drains the node again or sets it DOWN again after a restart of Slurm 26.05, which forgets that.
  * Does nothing unless the node is in service and has this reason. True: done. Locks: write. */
 bool kube_seam_node_take_out(const char *name, const char *feature, const char *reason, bool down);
-/* Whether the partition has a node that is not external. False if there is no such partition.
- * Locks: read. */
-bool kube_seam_partition_has_native(const char *partition, const char *feature);
+/* The kinds of nodes that the partition has; none if there is no such partition. Locks: read. */
+struct kube_node_kinds {
+	bool external, hybrid, native;
+};
+struct kube_node_kinds kube_seam_kinds_in(const char *partition, const char *feature);
+/* Calls each for the name of every partition. Locks: read. */
+void kube_seam_each_partition(void (*each)(void *context, const char *name), void *context);
 /* Whether the partition has external nodes without the second feature, that of a Kubernetes
  * cluster: 1 or 0; -1: there is no such partition. Locks: read. */
 int kube_seam_partition_has_foreign(
@@ -273,6 +286,8 @@ enum kube_outcome {
 struct kube_verdict {
 	enum kube_outcome outcome;
 	bool placeholder; /* true: the job belongs to user_id and group_id */
+	/* the job goes to hybrid nodes, whose slurmd has a part in it */
+	bool ordinary;
 	uint32_t user_id, group_id;
 	int64_t waiting_since; /* seconds since the epoch, from which the age counts; 0: now */
 	char text[512];

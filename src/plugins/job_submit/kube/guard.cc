@@ -85,6 +85,17 @@ std::string refuse_foreign_partition(const std::string &name, const core::Marker
 		" cannot go there; give each cluster partitions of its own";
 }
 
+/* On external nodes Slurm runs external jobs only, and an external job would free the cores of a
+ * hybrid node before its containers have ended. A job is the one or the other when it is submitted,
+ * before Slurm chooses the nodes. */
+std::string refuse_mixed_partitions(const std::string &names, const core::Marker &marker)
+{
+	if (names.empty())
+		return {};
+	return "slurm-kube: " + mixed_trouble(names) + ": the job of pod " + describe(marker) +
+		" cannot go there";
+}
+
 /* No agent would hear of the job. */
 std::string refuse_cluster(const Rules &rules, const core::Marker &marker)
 {
@@ -153,8 +164,11 @@ std::string judge_new_partition(
 {
 	if (marker) {
 		std::string native = refuse_native_partition(change.native_partition, *marker);
-		return native.empty() ? refuse_foreign_partition(change.foreign_partition, *marker)
-				      : native;
+		if (!native.empty())
+			return native;
+		std::string mixed = refuse_mixed_partitions(change.mixed_partitions, *marker);
+		return mixed.empty() ? refuse_foreign_partition(change.foreign_partition, *marker)
+				     : mixed;
 	}
 	std::string name = external_partition(rules, *change.new_partition);
 	return name.empty() ? name : refuse_partition(name);
@@ -183,6 +197,8 @@ Judgement judge(const Rules &rules, const Submission &s)
 		refusal = refuse_native_partition(s.native_partition, *marker);
 	if (refusal.empty())
 		refusal = refuse_foreign_partition(s.foreign_partition, *marker);
+	if (refusal.empty())
+		refusal = refuse_mixed_partitions(s.mixed_partitions, *marker);
 	if (!refusal.empty())
 		return {refusal, std::nullopt};
 	return {{}, std::move(*marker)};
@@ -201,6 +217,13 @@ ChangeJudgement judge(const Rules &rules, const Change &change)
 			describe(*marker) + " follow the pod";
 	judgement.waiting_since = marker ? marker->since : 0;
 	return judgement;
+}
+
+std::string mixed_trouble(const std::string &partitions)
+{
+	return "partition " + partitions +
+		" has external nodes and hybrid nodes; give the hybrid nodes a partition of their "
+		"own";
 }
 
 bool names_external(const Rules &rules, std::string_view list) noexcept

@@ -34,6 +34,9 @@ struct Submission {
 	std::string native_partition = {};
 	/* for an external job: a partition that has nodes of another cluster; otherwise empty */
 	std::string foreign_partition = {};
+	/* for an external job of a Slurm that has such jobs itself: partitions that have both
+	 * external and hybrid nodes, as text; otherwise empty */
+	std::string mixed_partitions = {};
 	bool batch = false, array = false, het = false, own_id = false;
 };
 
@@ -43,6 +46,9 @@ struct Judgement {
 };
 
 Judgement judge(const Rules &rules, const Submission &submission);
+
+/* What a text says about partitions that have external nodes and hybrid ones: the remedy. */
+std::string mixed_trouble(const std::string &partitions);
 
 /* The names in the comma-separated list that kube.conf does not name. */
 std::vector<std::string> other_partitions(const Rules &rules, std::string_view list);
@@ -54,7 +60,7 @@ struct Change {
 	std::optional<std::string_view> new_admin_comment = {}, new_partition = {};
 	bool resizes = false;
 	/* as in Submission, for new_partition */
-	std::string native_partition = {}, foreign_partition = {};
+	std::string native_partition = {}, foreign_partition = {}, mixed_partitions = {};
 	/* the caller is an administrator for Slurm (AdminLevel) and may write admin_comment */
 	bool is_admin = false;
 };

@@ -109,6 +109,7 @@ std::optional<core::SlurmNode> copy_node(std::uint32_t index)
 	node.features = facts.features;
 	node.address = facts.address;
 	node.dynamic = facts.dynamic;
+	node.is_hybrid = facts.hybrid;
 	node.cpus = facts.cpus;
 	node.memory_mib = facts.memory_mib;
 	node.gres = facts.gres;

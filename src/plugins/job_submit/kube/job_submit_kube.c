@@ -105,7 +105,11 @@ static void take_identity(job_desc_msg_t *job, const struct kube_verdict *verdic
 	stay_here(job);
 	keep_age(job, verdict->waiting_since, time(NULL));
 #ifdef EXTERNAL_JOB
-	job->bitflags |= EXTERNAL_JOB;
+	/* On a hybrid node such a job would free its cores before its containers have ended. */
+	if (verdict->ordinary)
+		job->bitflags &= ~(uint64_t)EXTERNAL_JOB;
+	else
+		job->bitflags |= EXTERNAL_JOB;
 #endif
 }
 

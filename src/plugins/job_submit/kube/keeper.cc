@@ -99,8 +99,10 @@ void Keeper::step()
 		feed_.complete();
 	placeholders_.store(jobs_.live(), std::memory_order_relaxed);
 	external_nodes_.store(nodes_.count(), std::memory_order_relaxed);
-	if (nodes_.take_look() && nodes_.is_complete())
+	if (nodes_.take_look() && nodes_.is_complete()) {
 		tell_unmarked();
+		nodes_.report_mixed();
+	}
 	kick(pulse);
 }
 
@@ -110,8 +112,10 @@ void Keeper::follow_configuration(std::int64_t configured)
 {
 	const std::int64_t now = time(nullptr);
 	const bool is_other = configured != configured_, is_over = is_young_ && now > configured;
-	if ((is_other && configured_ != 0) || is_over)
+	if ((is_other && configured_ != 0) || is_over) {
 		reconfigured_();
+		nodes_.report_mixed_again();
+	}
 	is_young_ = now <= configured && (is_other || is_young_);
 	configured_ = configured;
 }

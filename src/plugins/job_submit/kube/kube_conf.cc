@@ -100,11 +100,11 @@ std::string add_cluster(Config &config, std::string_view value)
 	return {};
 }
 
-std::string set_feature(Config &config, std::string_view value)
+std::string set_feature(const char *key, std::string &feature, std::string_view value)
 {
 	if (value.empty() || value.find_first_of(", \t()[]&|*") != std::string_view::npos)
-		return "Feature must be one plain word";
-	config.feature = value;
+		return std::string(key) + " must be one plain word";
+	feature = value;
 	return {};
 }
 
@@ -139,7 +139,9 @@ std::string set(Config &config, std::string_view line)
 	if (is_key(key, "Cluster"))
 		return add_cluster(config, value);
 	if (is_key(key, "Feature"))
-		return set_feature(config, value);
+		return set_feature("Feature", config.feature, value);
+	if (is_key(key, "HybridFeature"))
+		return set_feature("HybridFeature", config.hybrid_feature, value);
 	if (is_key(key, "SinkPort"))
 		return set_sink_port(config, value);
 	if (is_key(key, "Partitions"))
@@ -190,6 +192,12 @@ Config parse_config(std::string_view text)
 	}
 	if (more > 0)
 		config.error += "; and " + std::to_string(more) + " more wrong lines";
+	if (config.feature == config.hybrid_feature) {
+		config.error += (config.error.empty() ? "" : "; ") +
+			std::string("kube.conf: Feature and HybridFeature must differ; no node is "
+				    "hybrid");
+		config.hybrid_feature.clear();
+	}
 	if (config.has_clusters && config.has_socket)
 		config.error += (config.error.empty() ? "" : "; ") +
 			std::string("kube.conf: Socket has no effect beside lines with Cluster");

@@ -36,6 +36,7 @@ struct Config {
 	bool has_clusters = false;
 	std::vector<ClusterSocket> clusters = {};
 	std::string feature = names::k_node_feature;
+	std::string hybrid_feature = names::k_hybrid_feature;
 	int sink_port = names::k_sink_port; /* 0: no sink */
 	std::vector<std::string> partitions = {"kube"};
 	std::string error;          /* about the first wrong lines; empty: the file is correct */

@@ -46,7 +46,9 @@ libkubeseam_la_SOURCES = \
 	%D%/seam_ends.c \
 	%D%/seam_host.c \
 	%D%/seam_jobs.c \
+	%D%/seam_job_walk.c \
 	%D%/seam_nodes.c \
+	%D%/seam_node_kinds.c \
 	%D%/seam_node_state.c \
 	%D%/seam_partitions.c \
 	%D%/seam_private.h \
@@ -82,6 +84,7 @@ job_submit_kube_la_SOURCES = \
 	%D%/node_watch.cc \
 	%D%/node_watch.h \
 	%D%/node_watch_gres.cc \
+	%D%/node_watch_partitions.cc \
 	%D%/plugin.cc \
 	%D%/plugin.h \
 	%D%/plugin_hooks.cc \

@@ -46,7 +46,9 @@ void NodeWatch::take_out_again()
 
 void NodeWatch::note(const core::SlurmNode &node)
 {
-	if (remembers_)
+	if (node.is_hybrid)
+		out_changed_ |= out_of_service_.erase(node.name) != 0;
+	else if (remembers_)
 		out_changed_ |= note_node(out_of_service_, node);
 }
 
@@ -68,9 +70,9 @@ void NodeWatch::reset()
 	out_of_service_.clear();
 	known_.clear();
 	complete_ = looking_ = has_looked_ = false;
-	held_ = 0;
+	counts_ = {};
 	first_looks_ = 0;
-	misfits_told_.clear();
+	told_ = {};
 	devices_.done.clear();
 }
 
@@ -95,11 +97,12 @@ void NodeWatch::begin_look()
 	look_.index = 0;
 	look_.generation = 0;
 	look_.number++;
-	look_.held = 0;
+	look_.held = look_.hybrids = 0;
 	found_.care.clear();
 	found_.strays.clear();
 	found_.gres.clear();
 	found_.misfits.clear();
+	found_.both.clear();
 }
 
 void NodeWatch::go_on()
@@ -148,21 +151,33 @@ void NodeWatch::look_at(std::uint32_t index, std::vector<core::SlurmNode> &chang
 {
 	kube_node_glance glance = {};
 	if (!kube_seam_node_glance(index, feature_.c_str(), &glance)) {
-		if (glance.is_misfit && !misfits_told_.contains(glance.name))
+		if (glance.is_misfit && !told_.misfits.contains(glance.name))
 			found_.misfits.emplace_back(glance.name);
 		return;
 	}
 	look_.held += glance.jobs;
+	look_.hybrids += glance.is_hybrid ? 1 : 0;
+	if (glance.has_both && !told_.misfits.contains(glance.name))
+		found_.both.emplace_back(glance.name);
 	Known &known = this->known(glance.name);
 	if (known.fingerprint != glance.fingerprint) {
 		known.fingerprint = glance.fingerprint;
 		if (auto node = copy_node(index)) {
-			bool usable = is_usable(*node);
+			/* Slurm itself schedules when a node of its own comes back */
+			bool usable = is_usable(*node) && !glance.is_hybrid;
 			wants_kick_ |= usable && !known.usable;
 			known.usable = usable;
 			changed.push_back(std::move(*node));
 		}
 	}
+	known.seen_in = look_.number;
+	if (!glance.is_hybrid)
+		note_work(glance, known);
+}
+
+/* What the plugin does in the place of a slurmd. */
+void NodeWatch::note_work(const kube_node_glance &glance, Known &known)
+{
 	if (!glance.completing)
 		known.completing_since = 0;
 	else if (known.completing_since == 0)
@@ -176,14 +191,13 @@ void NodeWatch::look_at(std::uint32_t index, std::vector<core::SlurmNode> &chang
 		found_.care.emplace_back(glance.name);
 	if (glance.wants_gres)
 		found_.gres.emplace_back(glance.name);
-	known.seen_in = look_.number;
 }
 
 void NodeWatch::end_look()
 {
 	looking_ = false;
 	has_looked_ = true;
-	held_ = look_.held;
+	counts_ = {look_.held, look_.hybrids};
 	forget_missing();
 	/* without the cost of care, which is rare and must not delay the next look for seconds */
 	when_.ended(meter_.worked() - look_.worked_before);
@@ -222,6 +236,13 @@ void NodeWatch::forget_missing()
 /* Reports each node once, with one line per look. */
 void NodeWatch::report_misfits()
 {
+	for (const std::string &name : found_.both) {
+		log_warning("node %s has a slurmd and both the features %s and that of hybrid "
+			    "nodes: it takes no pods. Remove the feature %s from it in slurm.conf",
+			name.c_str(), feature_.c_str(), feature_.c_str());
+		told_.misfits.insert(name);
+	}
+	found_.both.clear();
 	if (found_.misfits.empty())
 		return;
 	std::string others = found_.misfits.size() == 1
@@ -231,7 +252,7 @@ void NodeWatch::report_misfits()
 		found_.misfits.front().c_str(), others.c_str(), feature_.c_str(),
 		remembers_ ? "is not in state EXTERNAL"
 			   : "its NodeAddr and Port are not those of the sink");
-	misfits_told_.insert(found_.misfits.begin(), found_.misfits.end());
+	told_.misfits.insert(found_.misfits.begin(), found_.misfits.end());
 	found_.misfits.clear();
 }
 

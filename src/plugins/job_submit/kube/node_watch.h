@@ -42,14 +42,20 @@ class NodeWatch
 
 	/* Whether all nodes were seen at least once. */
 	[[nodiscard]] bool is_complete() const { return complete_; }
-	[[nodiscard]] std::uint64_t count() const { return known_.size(); }
+	/* External nodes. */
+	[[nodiscard]] std::uint64_t count() const { return known_.size() - counts_.hybrids; }
 	/* Whether a node can accept jobs that it could not accept before. Clears the flag. */
 	bool take_kick() { return std::exchange(wants_kick_, false); }
 	/* Whether a complete look has ended. Clears the flag. */
 	bool take_look() { return std::exchange(has_looked_, false); }
 	/* The sum over all external nodes of the jobs that hold them, external or native, at the
 	 * last complete look. */
-	[[nodiscard]] std::uint64_t held() const { return held_; }
+	[[nodiscard]] std::uint64_t held() const { return counts_.held; }
+	/* Logs which partitions have external and hybrid nodes, once. Call after a complete look,
+	 * without a lock. */
+	void report_mixed();
+	/* The configuration has changed. */
+	void report_mixed_again() { told_.partitions = false; }
 
       private:
 	void begin_look();
@@ -92,6 +98,7 @@ class NodeWatch
 	};
 	std::unordered_map<std::string, Known, Hash, std::equal_to<>> known_;
 	Known &known(std::string_view name);
+	void note_work(const kube_node_glance &glance, Known &known);
 	std::uint32_t table_size_ = 0;
 	bool complete_ = false, looking_ = false, has_looked_ = false, wants_kick_ = false;
 	/* complete looks before complete_ became true */
@@ -104,13 +111,18 @@ class NodeWatch
 		std::uint64_t generation = 0;
 		std::uint32_t index = 0;
 		std::uint64_t number = 0; /* number of looks so far */
-		std::uint64_t held = 0;
+		std::uint64_t held = 0, hybrids = 0;
 	} look_;
-	std::uint64_t held_ = 0;
+	struct Counts { /* at the last complete look */
+		std::uint64_t held = 0, hybrids = 0;
+	} counts_;
 	struct Found { /* what the look has found, to be handled without its lock */
-		std::vector<std::string> care, gres, strays, kept_down, misfits;
+		std::vector<std::string> care, gres, strays, kept_down, misfits, both;
 	} found_;
-	std::set<std::string> misfits_told_;
+	struct Told { /* what was logged */
+		std::set<std::string> misfits;
+		bool partitions = false;
+	} told_;
 	struct Devices {
 		/* nodes that need no further attempt in this generation of the table */
 		std::set<std::string> done;

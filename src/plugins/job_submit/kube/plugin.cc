@@ -155,10 +155,13 @@ void Plugin::open_channels()
 
 bool Plugin::start()
 {
-	log_info("version " PACKAGE_VERSION " in Slurm %s: %s Feature=%s SinkPort=%d Partitions=%s",
+	log_info("version " PACKAGE_VERSION " in Slurm %s: %s Feature=%s HybridFeature=%s "
+		 "SinkPort=%d Partitions=%s",
 		host_.slurm_version, sockets_text(config_).c_str(), config_.feature.c_str(),
-		config_.sink_port, joined(config_.partitions).c_str());
+		config_.hybrid_feature.c_str(), config_.sink_port,
+		joined(config_.partitions).c_str());
 	kube_seam_use_sink_port(static_cast<std::uint16_t>(config_.sink_port));
+	kube_seam_use_hybrid_feature(config_.hybrid_feature.c_str());
 	bool started = keeper_thread_.start("kube-keeper", [this] { keeper_.run(); });
 	for (const auto &channel : channels_)
 		started = started && channel->thread.start("kube-link", [link = &channel->link] {
@@ -188,10 +191,11 @@ void Plugin::read_config_again()
 {
 	Config config = load_config();
 	if (config.socket != config_.socket || config.feature != config_.feature ||
+		config.hybrid_feature != config_.hybrid_feature ||
 		config.sink_port != config_.sink_port || config.clusters != config_.clusters ||
 		config.has_clusters != config_.has_clusters)
-		log_warning("Socket, Cluster, Feature and SinkPort of kube.conf change when "
-			    "slurmctld is restarted");
+		log_warning("Socket, Cluster, Feature, HybridFeature and SinkPort of kube.conf "
+			    "change when slurmctld is restarted");
 	/* Otherwise the partitions for pods would take native jobs until the file can be read. */
 	if (config.is_unreadable)
 		config.partitions = live()->rules.partitions;
@@ -218,6 +222,7 @@ core::PluginHello Plugin::hello(const std::string &cluster) const
 	hello.family = host_.native ? core::Family::native : core::Family::emulated;
 	hello.sink_port = config_.sink_port;
 	hello.node_feature = config_.feature;
+	hello.hybrid_feature = config_.hybrid_feature;
 	hello.kube_cluster = cluster;
 	if (!cluster.empty())
 		hello.cluster_feature = cluster_feature(config_.feature, cluster);

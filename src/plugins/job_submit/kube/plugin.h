@@ -45,6 +45,11 @@ class Plugin
       private:
 	void judge_marker(const core::Marker &marker, kube_verdict &verdict);
 	[[nodiscard]] std::string native_partition(const Rules &rules, std::string_view list) const;
+	struct Kinds {
+		bool external = false, hybrid = false;
+	};
+	[[nodiscard]] Kinds kinds_in(std::string_view list);
+	[[nodiscard]] std::string mixed_partitions(std::string_view list);
 	[[nodiscard]] std::string foreign_partition(
 		std::string_view list, const MarkerTexts &texts);
 	/* What may change while the plugin runs. Hooks, keeper and link each copy the pointer. */

@@ -79,9 +79,34 @@ bool Plugin::is_for_pods(std::string_view partition) const noexcept
 std::string Plugin::native_partition(const Rules &rules, std::string_view list) const
 {
 	for (const std::string &name : other_partitions(rules, list))
-		if (kube_seam_partition_has_native(name.c_str(), config_.feature.c_str()))
+		if (kube_seam_kinds_in(name.c_str(), config_.feature.c_str()).native)
 			return name;
 	return {};
+}
+
+/* Remembered as the others, with words that are no features. */
+Plugin::Kinds Plugin::kinds_in(std::string_view list)
+{
+	Kinds kinds;
+	for (const std::string &name : split_commas(list)) {
+		const auto has = [&](const char *kind, bool kube_node_kinds::*member) {
+			return foreign_partitions_.has_foreign(name, kind, now_ns(), [&] {
+				return std::optional(
+					kube_seam_kinds_in(name.c_str(), config_.feature.c_str()).*
+					member);
+			});
+		};
+		kinds.external = has("*external", &kube_node_kinds::external) || kinds.external;
+		kinds.hybrid = has("*hybrid", &kube_node_kinds::hybrid) || kinds.hybrid;
+	}
+	return kinds;
+}
+
+/* Before external jobs, Slurm's jobs are all alike: then it does not matter. */
+std::string Plugin::mixed_partitions(std::string_view list)
+{
+	const Kinds kinds = host_.native ? kinds_in(list) : Kinds{};
+	return kinds.external && kinds.hybrid ? std::string(list) : std::string();
 }
 
 std::string Plugin::foreign_partition(std::string_view list, const MarkerTexts &texts)
@@ -106,14 +131,15 @@ namespace
 Submission submission_of(const kube_submit_facts &facts) noexcept
 {
 	return {facts.caller, {text(facts.marker.admin_comment), text(facts.marker.copy)},
-		text(facts.partition), {}, {}, facts.batch, facts.array, facts.het, facts.own_id};
+		text(facts.partition), {}, {}, {}, facts.batch, facts.array, facts.het,
+		facts.own_id};
 }
 
 Change change_of(const kube_modify_facts &facts) noexcept
 {
 	return {facts.caller, {text(facts.marker.admin_comment), text(facts.marker.copy)},
 		text(facts.partition), maybe(facts.new_admin_comment), maybe(facts.new_partition),
-		facts.resizes, {}, {}, facts.caller_is_admin};
+		facts.resizes, {}, {}, {}, facts.caller_is_admin};
 }
 
 } // namespace
@@ -139,6 +165,8 @@ void Plugin::judge_submission(const kube_submit_facts &facts, kube_verdict &verd
 			native_partition(current->rules, submission.partition);
 		submission.foreign_partition =
 			foreign_partition(submission.partition, submission.marker);
+		submission.mixed_partitions = mixed_partitions(submission.partition);
+		verdict.ordinary = host_.native && kinds_in(submission.partition).hybrid;
 	}
 	Judgement judgement = judge(current->rules, submission);
 	if (!judgement.refusal.empty()) {
@@ -158,6 +186,9 @@ void Plugin::judge_change(const kube_modify_facts &facts, kube_verdict &verdict)
 	if (change.new_partition && claims_marker(change.marker)) {
 		change.native_partition = native_partition(current->rules, *change.new_partition);
 		change.foreign_partition = foreign_partition(*change.new_partition, change.marker);
+		/* what the job is was decided by its first partitions */
+		change.mixed_partitions = mixed_partitions(
+			std::string(change.partition) + "," + std::string(*change.new_partition));
 	}
 	ChangeJudgement judgement = judge(current->rules, change);
 	if (!judgement.refusal.empty())

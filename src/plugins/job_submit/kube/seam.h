@@ -73,8 +73,18 @@ typedef hostlist_t kube_hostlist;
 #include "src/plugins/job_submit/kube/facts.h"
 #include "src/plugins/job_submit/kube/seam_private.h"
 
+/* The node's features, "a,b". Borrowed from the node. Locks: read. */
+const char *kube_features_of(const node_record_t *node);
+/* Whether feature is a whole entry of them. node may be NULL. Locks: read. */
+bool kube_has_feature(const node_record_t *node, const char *feature);
+bool kube_has_no_slurmd(const node_record_t *node);
 /* Whether the node has the feature and no slurmd. Locks: read. */
 bool kube_node_is_external(const node_record_t *node, const char *feature);
+/* Whether the node has the feature of hybrid nodes, and a slurmd. Locks: read. */
+bool kube_node_is_hybrid(const node_record_t *node);
+
+/* The texts that may hold the job's marker. Borrowed from the job. Locks: read. */
+struct kube_marker_texts kube_texts_of(const job_record_t *job);
 
 /* The comma-separated list from which Slurm will choose the job's partition, including the
  * alternates of partitions that accept no jobs. The caller frees it with xfree(). */

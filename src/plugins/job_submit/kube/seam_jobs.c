@@ -73,6 +73,25 @@ static bool is_untried(const job_record_t *job)
 		(job->state_reason == WAIT_PRIORITY || job->state_reason == WAIT_NO_REASON);
 }
 
+/*
+ * Whether a slurmd of its nodes still runs Prolog: before that, the job's cpuset may not be there.
+ * The keeper completes the prologs of external nodes itself. The state has no flag for this.
+ */
+static bool is_in_prolog(const job_record_t *job)
+{
+	if (!IS_JOB_RUNNING(job) || !job->node_bitmap_pr)
+		return false;
+	for (bitoff_t i = bit_ffs(job->node_bitmap_pr); i >= 0 && i < ctld_node_count(); i++)
+		if (bit_test(job->node_bitmap_pr, i) && kube_node_is_hybrid(ctld_node_at(i)))
+			return true;
+	return false;
+}
+
+static uint64_t raw_state_of(const job_record_t *job)
+{
+	return ((uint64_t)1 << 32) | ((uint64_t)is_in_prolog(job) << 33) | job->job_state;
+}
+
 static uint64_t fingerprint(const job_record_t *job)
 {
 	uint64_t hash = KUBE_HASH_START;
@@ -100,7 +119,7 @@ uint64_t kube_seam_job_raw_state(uint32_t id)
 {
 	const job_record_t *job = ctld_job(id);
 
-	return job ? ((uint64_t)1 << 32) | job->job_state : 0;
+	return job ? raw_state_of(job) : 0;
 }
 
 bool kube_seam_job_glance(uint32_t id, struct kube_job_glance *out)
@@ -109,14 +128,14 @@ bool kube_seam_job_glance(uint32_t id, struct kube_job_glance *out)
 
 	if (!job)
 		return false;
-	out->fingerprint = fingerprint(job);
-	out->raw_state = ((uint64_t)1 << 32) | job->job_state;
+	out->raw_state = raw_state_of(job);
+	out->fingerprint = kube_mix(fingerprint(job), out->raw_state);
 	out->state = state_of(job);
 	out->wants_prolog =
 		IS_JOB_RUNNING(job) && job->node_bitmap_pr && bit_ffs(job->node_bitmap_pr) >= 0;
 	out->wants_epilog =
 		IS_JOB_COMPLETING(job) && job->node_bitmap_cg && bit_ffs(job->node_bitmap_cg) >= 0;
-	out->configuring = IS_JOB_CONFIGURING(job);
+	out->configuring = IS_JOB_CONFIGURING(job) || is_in_prolog(job);
 	out->had_nodes = job->nodes && job->nodes[0];
 	out->inactive = is_inactive(job);
 	out->untried = is_untried(job);
@@ -223,7 +242,7 @@ bool kube_seam_job_facts(
 		return false;
 	out->state = state_of(job);
 	out->completing = IS_JOB_COMPLETING(job);
-	out->configuring = IS_JOB_CONFIGURING(job);
+	out->configuring = IS_JOB_CONFIGURING(job) || is_in_prolog(job);
 	out->held = IS_JOB_PENDING(job) && job->priority == 0;
 	out->reason = reason_of(job);
 	out->partition = partition_of(job);
@@ -243,7 +262,7 @@ bool kube_seam_job_facts(
 	return true;
 }
 
-static struct kube_marker_texts texts_of(const job_record_t *job)
+struct kube_marker_texts kube_texts_of(const job_record_t *job)
 {
 	return (struct kube_marker_texts){
 		.admin_comment = job->admin_comment ? job->admin_comment : "",
@@ -255,7 +274,7 @@ bool kube_seam_marker_texts(uint32_t id, struct kube_marker_texts *out)
 	const job_record_t *job = ctld_job(id);
 
 	if (job)
-		*out = texts_of(job);
+		*out = kube_texts_of(job);
 	return job;
 }
 
@@ -301,38 +320,4 @@ uint32_t kube_seam_external_nodes_of(uint32_t id, const char *feature)
 			kube_node_is_external(ctld_node_at(i), feature))
 			count++;
 	return count;
-}
-
-struct walk {
-	uint32_t skipped;
-	kube_each_job each;
-	void *context;
-};
-
-static int visit_job(void *item, void *argument)
-{
-	const job_record_t *job = item;
-	struct walk *walk = argument;
-	struct kube_listed_job listed;
-
-	if (walk->skipped) {
-		walk->skipped--;
-		return 0;
-	}
-	/*
-	 * A task that starts gets a new id, and the place of its array in the list; the array keeps
-	 * its old id and moves to the end (job_array_split() in job_mgr.c).
-	 */
-	listed = (struct kube_listed_job){
-		.id = job->job_id, .is_of_array = job->array_job_id, .texts = texts_of(job)};
-	return walk->each(walk->context, &listed) ? 0 : -1;
-}
-
-/* Without an iterator, which would take the list's lock for writing at each job. */
-void kube_seam_jobs_after(uint32_t skipped, kube_each_job each, void *context)
-{
-	struct walk walk = {.skipped = skipped, .each = each, .context = context};
-
-	if (ctld_jobs())
-		(void)list_for_each_ro(ctld_jobs(), visit_job, &walk);
 }

@@ -13,61 +13,6 @@
 
 #define YEAR (365 * 86400)
 
-static const char *features_of(const node_record_t *node)
-{
-	if (node->features)
-		return node->features;
-	return node->config_ptr && node->config_ptr->feature ? node->config_ptr->feature : "";
-}
-
-static uint16_t sink_port; /* written before the plugin's threads start */
-
-void kube_seam_use_sink_port(uint16_t port)
-{
-	sink_port = port;
-}
-
-/* feature must be a whole entry of the comma-separated list */
-static bool has_feature(const node_record_t *node, const char *feature)
-{
-	size_t length = strlen(feature);
-	const char *at;
-
-	if (!node || !node->name || !length)
-		return false;
-	for (at = features_of(node); (at = strstr(at, feature)); at += length) {
-		bool starts = at == features_of(node) || at[-1] == ',';
-
-		if (starts && (at[length] == ',' || at[length] == '\0'))
-			return true;
-	}
-	return false;
-}
-
-#if KUBE_SLURM_HAS_EXTERNAL_NODES(SLURM_VERSION_NUMBER)
-static bool has_no_slurmd(const node_record_t *node)
-{
-	return node->node_state & NODE_STATE_EXTERNAL;
-}
-#else
-/* The node's RPCs go to the sink, so there is no slurmd. */
-static bool has_no_slurmd(const node_record_t *node)
-{
-	const char *address = node->comm_name ? node->comm_name : "";
-	bool is_loopback = !strncmp(address, "127.", 4) || !strcmp(address, "localhost") ||
-		!strcmp(address, "::1");
-
-	return is_loopback && (!sink_port || node->port == sink_port);
-}
-#endif
-
-/* The feature alone is not enough: a site may have given it to nodes with slurmd, which are
- * Slurm's. */
-bool kube_node_is_external(const node_record_t *node, const char *feature)
-{
-	return has_feature(node, feature) && has_no_slurmd(node);
-}
-
 static enum kube_node_base base_of(const node_record_t *node)
 {
 	switch (node->node_state & NODE_STATE_BASE) {
@@ -175,7 +120,7 @@ static uint64_t fingerprint(const node_record_t *node)
 	hash = kube_mix(hash, node->node_state);
 	hash = kube_mix(kube_mix(hash, node->cpus), node->real_memory);
 	hash = kube_mix_text(hash, node->reason);
-	hash = kube_mix_text(hash, features_of(node));
+	hash = kube_mix_text(hash, kube_features_of(node));
 	hash = kube_mix_text(hash, node->comm_name);
 	hash = kube_mix_text(hash, kube_extra_of(node));
 	return kube_mix_text(hash, gres_of(node));
@@ -198,13 +143,17 @@ bool kube_seam_node_glance(uint32_t index, const char *feature, struct kube_node
 {
 	const node_record_t *node = ctld_node_at(index);
 
-	if (!has_feature(node, feature))
+	out->is_hybrid = kube_node_is_hybrid(node);
+	out->has_both = out->is_hybrid && kube_has_feature(node, feature);
+	if (!out->is_hybrid && !kube_has_feature(node, feature))
 		return false;
 	out->name = node->name;
-	out->is_misfit = !has_no_slurmd(node);
+	out->is_misfit = !out->is_hybrid && !kube_has_no_slurmd(node);
 	if (out->is_misfit)
 		return false;
-	out->fingerprint = fingerprint(node);
+	out->fingerprint = kube_mix(fingerprint(node), out->is_hybrid);
+	if (out->is_hybrid)
+		return true;
 	out->wants_care = wants_care(node);
 	out->stays_down = stays_down(node);
 	out->completing = IS_NODE_COMPLETING(node);
@@ -226,13 +175,16 @@ bool kube_seam_node_facts(uint32_t index, struct kube_node_facts *out)
 	out->not_responding = IS_NODE_NO_RESPOND(node);
 	out->completing = IS_NODE_COMPLETING(node);
 	out->dynamic = is_dynamic(node);
+	out->hybrid = kube_node_is_hybrid(node);
 	out->reason = node->reason ? node->reason : "";
-	out->features = features_of(node);
+	out->features = kube_features_of(node);
 	out->address = node->comm_name ? node->comm_name : "";
 	out->gres = gres_of(node);
 	out->extra = kube_extra_of(node);
-	out->cpus = node->cpus;
+	out->cpus = out->hybrid && node->cpus_efctv ? node->cpus_efctv : node->cpus;
 	out->memory_mib = node->real_memory;
+	if (out->hybrid && node->mem_spec_limit < node->real_memory)
+		out->memory_mib -= node->mem_spec_limit;
 	return true;
 }
 
@@ -243,7 +195,7 @@ bool kube_seam_node_exists(const char *name, const char *feature)
 		const node_record_t *node = ctld_node_at(i);
 
 		if (node && node->name && !strcmp(node->name, name))
-			return kube_node_is_external(node, feature);
+			return kube_node_is_external(node, feature) || kube_node_is_hybrid(node);
 	}
 	return false;
 }

@@ -111,15 +111,44 @@ static bool has_node(const char *partition,
 	return false;
 }
 
-static bool is_native(const node_record_t *node, const char *feature, const char *unused)
+struct kube_node_kinds kube_seam_kinds_in(const char *partition, const char *feature)
 {
-	(void)unused;
-	return !kube_node_is_external(node, feature);
+	const part_record_t *part = ctld_partition((char *)(uintptr_t)partition);
+	struct kube_node_kinds kinds = {.external = false};
+
+	for (int i = 0; part && part->node_bitmap && i < ctld_node_count(); i++) {
+		if (!bit_test(part->node_bitmap, i))
+			continue;
+		if (kube_node_is_external(ctld_node_at(i), feature))
+			kinds.external = true;
+		else if (kube_node_is_hybrid(ctld_node_at(i)))
+			kinds.hybrid = true;
+		else
+			kinds.native = true;
+	}
+	return kinds;
 }
 
-bool kube_seam_partition_has_native(const char *partition, const char *feature)
+struct names {
+	void (*each)(void *context, const char *name);
+	void *context;
+};
+
+static int visit_partition(void *item, void *argument)
 {
-	return has_node(partition, is_native, feature, NULL);
+	const part_record_t *part = item;
+	const struct names *names = argument;
+
+	names->each(names->context, part->name);
+	return 0;
+}
+
+void kube_seam_each_partition(void (*each)(void *context, const char *name), void *context)
+{
+	struct names names = {.each = each, .context = context};
+
+	if (ctld_partitions())
+		(void)list_for_each_ro(ctld_partitions(), visit_partition, &names);
 }
 
 static bool is_foreign(const node_record_t *node, const char *feature, const char *of_cluster)

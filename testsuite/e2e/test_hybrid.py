@@ -1,0 +1,445 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Hybrid nodes: node "native" has a real slurmd with cgroups and the feature kube-hybrid, and is a
+managed node of Kubernetes, too. Slurm alone says which cores pods and native jobs have there. kwok
+plays the kubelet. Node "node-0" is external.
+"""
+import re
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+from lib import Cluster, equal, pod, run, wait_for
+from lib.expect import job_in_state, number_of, only_job, wait_no_live_jobs, wait_reason
+from lib.kube import condition
+from lib.kubelets import end_pod, not_ready
+from lib.manifests import kwok_node
+
+NODE = "native"
+CONF = """ProctrackType=proctrack/cgroup
+TaskPlugin=task/cgroup,task/affinity
+PrologFlags=Contain
+FirstJobId={first}
+Prolog={dir}/prolog
+Epilog={dir}/epilog
+PartitionName=both Nodes=ALL
+""".splitlines()
+CGROUP = """CgroupPlugin=cgroup/v1
+ConstrainCores=yes
+ConstrainRAMSpace=yes
+ConstrainDevices=yes
+"""
+PROLOG = """#!/bin/bash
+[ -e {dir}/prolog-waits ] || exit 0
+echo $SLURM_JOB_ID >> {dir}/prolog-runs
+while [ -e {dir}/prolog-waits ]; do sleep 0.05; done
+"""
+EPILOG = """#!/bin/bash
+echo $SLURM_JOB_ID mark=$SPANK_SLURM_KUBE grace=$SPANK_SLURM_KUBE_GRACE >> {dir}/epilog-runs
+while [ -n "$SPANK_SLURM_KUBE" ] && [ -e {dir}/epilog-waits ]; do sleep 0.05; done
+exit 0
+"""
+
+
+# ---- what the tests ask ----
+
+
+def _state(bed):
+    return bed.slurm.node(NODE)["State"]
+
+
+def _wait_state(bed, state):
+    wait_for(lambda: _state(bed) == state, f"node {NODE} to be {state}")
+
+
+def _epilogs(bed):
+    file = bed.dir / "epilog-runs"
+    return file.read_text().splitlines() if file.exists() else []
+
+
+def _cpus_of(bed, number):
+    """Slurm's CPU numbers of a job on the node."""
+    text = bed.slurm.run("scontrol", "-d", "show", "job", str(number))
+    found = re.search(rf"Nodes={NODE} CPU_IDs=(\S+)", text)
+    return found[1] if found else ""
+
+
+def _cpuset(number):
+    """What slurmd gave the job; None: nothing yet."""
+    for file in Path("/sys/fs/cgroup/cpuset").glob(f"slurm*/uid_*/job_{number}/cpuset.cpus"):
+        return file.read_text().strip() or None
+    return None
+
+
+def _native(bed, seconds=3600, cpus=1):
+    """A native job on the hybrid node; returns its number."""
+    text = bed.slurm.run(
+        "sbatch",
+        "--parsable",
+        f"--partition={NODE}",
+        f"--cpus-per-task={cpus}",
+        f"--output={bed.dir}/native-%j.out",
+        f"--wrap=exec sleep {seconds}",
+    )
+    number = int(text.strip())
+    bed.slurm.wait_job(number, "RUNNING")
+    return number
+
+
+def _running(bed, name, **options):
+    made = bed.kube.create(pod(name, kwok={"run": "1h"}, **options))
+    bed.kube.wait_phase(name, "Running")
+    equal(bed.kube.get("Pod", name)["spec"]["nodeName"], NODE)
+    return made
+
+
+def _end(bed, name, made):
+    end_pod(bed, name)
+    job_in_state(bed, made, "COMPLETED")
+
+
+def _check(bed, name):
+    return next((c for c in bed.agent.skube_all("check")["checks"] if c["name"] == name), None)
+
+
+@contextmanager
+def _waiting(bed, script):
+    """Prolog or Epilog of pods waits within."""
+    flag = bed.dir / f"{script}-waits"
+    flag.touch()
+    try:
+        yield
+    finally:
+        flag.unlink(missing_ok=True)
+
+
+@contextmanager
+def _cordoned(bed):
+    bed.kube.patch("Node", NODE, {"spec": {"unschedulable": True}})
+    try:
+        yield
+    finally:
+        bed.kube.patch("Node", NODE, {"spec": {"unschedulable": None}})
+
+
+# ---- life of a pod ----
+
+
+def test_the_node_is_known_as_hybrid(bed):
+    """skube shows the kind; what skube check says of it is fine; it has no line to write."""
+    rows = {row["name"]: row for row in bed.agent.skube("show", "nodes")["nodes"]}
+    equal((rows[NODE]["kind"], rows["node-0"]["kind"]), ("hybrid", "external"))
+    for line in ("hybrid settings", "hybrid nodes", "hybrid sizes"):
+        wait_for(lambda line=line: _check(bed, line)["ok"], f"line {line} to be ok")
+    assert NODE not in bed.agent.skube_text("nodes", "--slurm-conf")
+
+
+def test_a_pod_is_an_ordinary_job_of_the_slurmd(bed):
+    """The pod is bound when slurmd has given the job its cores. Epilog knows whose job it is."""
+    made = bed.kube.create(
+        pod("life", kwok={"run": "1h"}, spec={"terminationGracePeriodSeconds": 7})
+    )
+    bed.kube.wait(lambda: bed.kube.get("Pod", "life")["spec"].get("nodeName"), "the binding")
+    job = only_job(bed, made)
+    cpus = _cpuset(job["JobId"])
+    assert cpus is not None, "bound before slurmd had made the job's cpuset"
+    bed.kube.wait_phase("life", "Running")
+    notes = bed.kube.get("Pod", "life")["metadata"]["annotations"]
+    equal(notes["allocation.slurm-kube.io/memory"], "64")
+    equal((job["JobState"], job["NodeList"], _cpus_of(bed, job["JobId"])), ("RUNNING", NODE, cpus))
+    _end(bed, "life", made)
+    wait_for(lambda: f"{job['JobId']} mark=1 grace=7" in _epilogs(bed), f"Epilog: {_epilogs(bed)}")
+    _wait_state(bed, "IDLE")
+
+
+def test_a_pod_is_bound_when_the_prolog_is_over(bed):
+    with _waiting(bed, "prolog"):
+        made = bed.kube.create(pod("gate", kwok={"run": "1h"}))
+        number = number_of(job_in_state(bed, made, "RUNNING"))
+        wait_for(lambda: (bed.dir / "prolog-runs").exists(), "Prolog to run")
+        wait_reason(bed, "gate", "SlurmPending", "Prolog on a hybrid node")
+        time.sleep(1)
+        assert "nodeName" not in bed.kube.get("Pod", "gate")["spec"], "bound too early"
+        equal(_cpuset(number), None)
+    bed.kube.wait_phase("gate", "Running")
+    _end(bed, "gate", made)
+
+
+def test_a_native_job_and_a_pod_have_cores_of_their_own(bed):
+    """Both orders of start."""
+    for name, native_first in (("second", True), ("first", False)):
+        number = _native(bed) if native_first else 0
+        made = _running(bed, name)
+        number = number or _native(bed)
+        job = only_job(bed, made)["JobId"]
+        wait_for(lambda number=number: _cpuset(number), "slurmd to begin the native job")
+        equal(sorted([_cpuset(number), _cpuset(job)]), ["0", "1"])
+        equal((_cpus_of(bed, number), _cpus_of(bed, job)), (_cpuset(number), _cpuset(job)))
+        _end(bed, name, made)
+        equal(bed.slurm.jobs()[number]["JobState"], "RUNNING")
+        bed.slurm.run("scancel", str(number))
+        _wait_state(bed, "IDLE")
+
+
+# ---- ends ----
+
+
+def test_scancel_keeps_the_node_until_the_epilog_is_over(bed):
+    """The agent deletes the pod; no native job starts before Epilog says that it is gone."""
+    made = _running(bed, "cancelled")
+    with _waiting(bed, "epilog"):
+        bed.slurm.run("scancel", only_job(bed, made)["JobId"])
+        bed.kube.wait_gone("cancelled")
+        wait_for(lambda: "COMPLETING" in _state(bed), "the node to be completing")
+        number = int(
+            bed.slurm.run("sbatch", "--parsable", "-p", NODE, "-o", "/dev/null", "--wrap=true")
+        )
+        time.sleep(2)
+        equal(bed.slurm.jobs()[number]["JobState"], "PENDING")
+    bed.slurm.wait_job(number, "COMPLETED")
+    _wait_state(bed, "IDLE")
+
+
+def test_a_deleted_pod_keeps_its_job_until_it_is_gone(bed):
+    """Otherwise the node would be completing for all of the grace period, and start nothing."""
+    made = bed.kube.create(pod("slow", kwok={"run": "1h", "stop": "1h"}))
+    bed.kube.wait_phase("slow", "Running")
+    bed.kube.delete("Pod", "slow")
+    bed.kube.wait(
+        lambda: bed.kube.get("Pod", "slow")["metadata"].get("deletionTimestamp"), "the deletion"
+    )
+    number = _native(bed, 0)
+    bed.slurm.wait_job(number, "COMPLETED")
+    equal(only_job(bed, made)["JobState"], "RUNNING")
+    end_pod(bed, "slow")
+    job_in_state(bed, made, "CANCELLED", "COMPLETED")
+    _wait_state(bed, "IDLE")
+
+
+def test_a_user_that_the_controller_does_not_know_is_no_success(bed):
+    """Slurm says COMPLETED; the pod says why it does not run, and is not deleted."""
+    bed.kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "unknown"}})
+    bed.plane.default_account("unknown")
+    made = pod("nobody")
+    made["metadata"]["namespace"] = "unknown"
+    made = bed.kube.create(made)
+    wait_reason(bed, "unknown/nobody", "SlurmRefused", "does not know user 4242")
+    states = {job["JobState"] for job in bed.slurm.job_of_pod(made["metadata"]["uid"])}
+    assert states <= {"COMPLETED", "COMPLETING"}, states
+    seen = bed.kube.now["Pod"]["unknown/nobody"]
+    assert "deletionTimestamp" not in seen["metadata"] and "nodeName" not in seen["spec"], seen
+    bed.kube.delete("Pod", "unknown/nobody")
+    _wait_state(bed, "IDLE")
+
+
+# ---- restarts ----
+
+
+def test_an_agent_that_is_killed_goes_on(bed):
+    made = _running(bed, "agent")
+    bed.agent.kill9()
+    bed.agent.start()
+    equal(only_job(bed, made)["JobState"], "RUNNING")
+    _end(bed, "agent", made)
+
+
+def test_an_agent_that_is_killed_during_the_prolog_binds_late(bed):
+    with _waiting(bed, "prolog"):
+        made = bed.kube.create(pod("late", kwok={"run": "1h"}))
+        job_in_state(bed, made, "RUNNING")
+        bed.agent.kill9()
+        bed.agent.start()
+        wait_reason(bed, "late", "SlurmPending", "Prolog on a hybrid node")
+        assert "nodeName" not in bed.kube.get("Pod", "late")["spec"], "bound too early"
+    bed.kube.wait_phase("late", "Running")
+    _end(bed, "late", made)
+
+
+def test_slurmctld_restarts(bed):
+    """Pod and native job go on; the end is seen."""
+    made, number = _running(bed, "ctld"), _native(bed)
+    bed.slurm.restart()
+    bed.agent.wait_ready()
+    equal(
+        (only_job(bed, made)["JobState"], bed.slurm.jobs()[number]["JobState"]),
+        ("RUNNING", "RUNNING"),
+    )
+    _end(bed, "ctld", made)
+    bed.slurm.run("scancel", str(number))
+    _wait_state(bed, "IDLE")
+
+
+# ---- the node ----
+
+
+def test_a_cordon_excludes_the_node_for_pods_only(bed):
+    """A pod that may use both nodes goes to the other one; native jobs go on, and start there."""
+    number = _native(bed)
+    with _cordoned(bed):
+        wait_for(
+            lambda: next(n for n in bed.agent.skube("show", "nodes")["nodes"] if n["name"] == NODE)[
+                "cordoned"
+            ],
+            "the agent to know the cordon",
+        )
+        made = bed.kube.create(
+            pod("corded", kwok={"run": "1h"}, annotations={"slurm-kube.io/partition": "both"})
+        )
+        bed.kube.wait_phase("corded", "Running")
+        equal(bed.kube.get("Pod", "corded")["spec"]["nodeName"], "node-0")
+        equal(only_job(bed, made)["ExcNodeList"], NODE)
+        bed.slurm.wait_job(_native(bed, 0), "COMPLETED")
+        assert "DRAIN" not in _state(bed), _state(bed)
+    equal(bed.slurm.jobs()[number]["JobState"], "RUNNING")
+    _end(bed, "corded", made)
+    bed.slurm.run("scancel", str(number))
+    _wait_state(bed, "IDLE")
+
+
+def test_a_kubelet_that_is_long_away_ends_pods_only(bed):
+    """The pod's job ends as cancelled, native jobs go on, new ones start, and the node is not
+    drained.
+    """
+    made, number = _running(bed, "away"), _native(bed)
+    bed.plane.freeze("kwok")
+    not_ready(bed, NODE)
+    job_in_state(bed, made, "CANCELLED")
+    equal(bed.slurm.jobs()[number]["JobState"], "RUNNING")
+    bed.slurm.wait_job(_native(bed, 0), "COMPLETED")
+    state = _state(bed)
+    assert "DRAIN" not in state and "DOWN" not in state, state
+    bed.plane.thaw("kwok")
+    bed.plane.wait_ready(NODE)
+    bed.kube.wait_gone("away")
+    bed.slurm.run("scancel", str(number))
+    _wait_state(bed, "IDLE")
+
+
+def test_mixed_partitions_are_told(bed):
+    """By slurmctld's log at its start, and by skube check. Native jobs may go to the hybrid
+    node's own partition.
+    """
+    line = _check(bed, "partitions")
+    equal(line["ok"], False)
+    assert "external nodes and hybrid nodes in one partition: both" in line["text"], line
+    assert "partition of their own" in line["remedy"], line
+    log = (bed.dir / "log/slurmctld.out").read_text(errors="replace")
+    assert "partition both has external nodes and hybrid nodes" in log, "not in the log"
+
+
+MISTAKES = [
+    ("slurm.conf", "PrologFlags=Contain", "PrologFlags=Alloc", "PrologFlags lacks Contain"),
+    (
+        "slurm.conf",
+        "TaskPlugin=task/cgroup,task/affinity",
+        "TaskPlugin=task/affinity",
+        "task/cgroup",
+    ),
+    ("slurm.conf", "Epilog={dir}/epilog\n", "", "no Epilog is set"),
+    ("slurm.conf", "Epilog=", "PrologEpilogTimeout=30\nEpilog=", "PrologEpilogTimeout=30"),
+    ("slurm.conf", "Epilog=", "CompleteWait=5\nEpilog=", "CompleteWait=5"),
+    ("slurm.conf", "proctrack/cgroup", "proctrack/linuxproc", "is not proctrack/cgroup"),
+    ("cgroup.conf", "ConstrainCores=yes", "ConstrainCores=no", "does not set ConstrainCores"),
+    ("cgroup.conf", "ConstrainRAMSpace=yes\n", "", "does not set ConstrainRAMSpace"),
+    ("cgroup.conf", "ConstrainDevices=yes\n", "", "does not set ConstrainDevices"),
+]
+
+
+def test_mistakes_of_the_configuration_are_told(bed):
+    """Each row of the table in doc/hybrid.md. slurmctld alone reads the files again."""
+    for file, right, wrong, text in MISTAKES:
+        path = bed.dir / file
+        good = path.read_text()
+        right = right.format(dir=bed.dir)
+        assert right in good, right
+        path.write_text(good.replace(right, wrong))
+        bed.slurm.restart()
+        bed.agent.wait_ready()
+        said = wait_for(
+            lambda text=text: (line := _check(bed, "hybrid settings"))
+            and text in line["text"]
+            and line,
+            f"skube check to say {text}",
+        )
+        equal((said["ok"], said["remedy"] != ""), (False, True))
+        path.write_text(good)
+    bed.slurm.restart()
+    bed.agent.wait_ready()
+    wait_for(lambda: _check(bed, "hybrid settings")["ok"], "the line to be ok again")
+
+
+def test_a_node_that_is_smaller_in_kubernetes_is_told(bed):
+    """With the numbers to write."""
+    size = {"allocatable": {"cpu": "1", "memory": "3000Mi", "pods": "500"}}
+    bed.kube.patch("Node", NODE, {"status": size}, "status")
+    said = wait_for(
+        lambda: None if (line := _check(bed, "hybrid sizes"))["ok"] else line, "hybrid sizes"
+    )
+    assert "keep 1 more CPUs" in said["remedy"], said
+    assert "raise MemSpecLimit by 1000" in said["remedy"], said
+    size = {"allocatable": {"cpu": "2", "memory": "8Gi", "pods": "500"}}
+    bed.kube.patch("Node", NODE, {"status": size}, "status")
+    wait_for(lambda: _check(bed, "hybrid sizes")["ok"], "hybrid sizes to be ok")
+
+
+def test_the_record_of_the_node_was_never_touched(bed):
+    """No drain, no reason, no update by the agent."""
+    node = bed.slurm.node(NODE)
+    equal((node["CPUTot"], node["RealMemory"]), ("2", "4000"))
+    assert "Reason" not in node, node
+    log = (bed.dir / "log/slurmctld.out").read_text(errors="replace")
+    assert not re.search(rf"update_node: node {NODE} ", log), "the node was changed"
+    equal(condition(bed.kube.get("Node", NODE), "Ready")["status"], "True")
+
+
+def test_no_job_is_left(bed):
+    wait_no_live_jobs(bed, 60)
+
+
+class _Hybrid(Cluster):
+    def __init__(self, build):
+        super().__init__(
+            build,
+            kwok=1,
+            slurm_options={"native_size": "CPUs=2 RealMemory=4000 Feature=kube-hybrid"},
+            agent_options={
+                "namespaces": [
+                    {"namespace": "unknown", "user": "4242", "group": "4242"},
+                    {"namespace": "default", "user": "root", "partitions": [NODE, "both"]},
+                ],
+                "settings": {
+                    "partition": NODE,
+                    "nodes": {"manage": True, "not_ready_after": 3, "max_gone_percent": 100},
+                },
+            },
+        )
+        # cgroups of jobs have only these numbers in their names, on the whole machine
+        first = self.base * 100
+        self.slurm.extra += [line.format(dir=self.dir, first=first) for line in CONF]
+        for name, text in (("prolog", PROLOG), ("epilog", EPILOG)):
+            script = self.dir / name
+            script.write_text(text.format(dir=self.dir))
+            script.chmod(0o755)
+        write = self.slurm.write_conf
+
+        def write_conf():
+            write()
+            conf = self.dir / "slurm.conf"
+            for plain in ("ProctrackType=proctrack/linuxproc\n", "TaskPlugin=task/none\n"):
+                conf.write_text(conf.read_text().replace(plain, ""))
+            (self.dir / "cgroup.conf").write_text(CGROUP)
+
+        self.slurm.write_conf = write_conf
+
+    def start_kubernetes(self):
+        super().start_kubernetes()
+        self.plane.kube.create(kwok_node(NODE, 2, "8Gi"))
+        self.plane.wait_ready(NODE)
+
+    def start_agent(self):
+        super().start_agent()
+        _wait_state(self, "IDLE")  # slurmctld was restarted for the external node
+
+
+if __name__ == "__main__":
+    run(_Hybrid)
