@@ -349,6 +349,9 @@ void taint_rules_concern_what_meets_all_criteria()
 	DeviceTaintRule one = taint_rule("one");
 	one.pool = "n1", one.device = "gpu-1";
 	CHECK(all.seen(one) == Nodes{"n1"});
+	DeviceTaintRule pool = taint_rule("pool");
+	pool.pool = "n2";
+	CHECK(all.seen(pool) == Nodes{"n2"});
 	DeviceTaintRule foreign = taint_rule("foreign");
 	foreign.driver = "other.example.com";
 	CHECK(all.seen(foreign).empty());
@@ -357,7 +360,7 @@ void taint_rules_concern_what_meets_all_criteria()
 	CHECK(all.seen(none).empty());
 	CHECK_EQUAL(taints_of(all, "gpu-0"), "any");
 	CHECK_EQUAL(taints_of(all, "gpu-1"), "any,one");
-	CHECK_EQUAL(taints_of(all, "gpu-0", "n2"), "any");
+	CHECK_EQUAL(taints_of(all, "gpu-0", "n2"), "any,pool");
 }
 
 void taint_rules_change_and_go()
