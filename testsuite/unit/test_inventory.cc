@@ -363,6 +363,24 @@ void taint_rules_concern_what_meets_all_criteria()
 	CHECK_EQUAL(taints_of(all, "gpu-0", "n2"), "any,pool");
 }
 
+/* More than sixteen for one device are one more taint, and a rule that is seen again changes no
+ * node. */
+void many_taint_rules_are_bounded()
+{
+	Inventory devices;
+	devices.seen(slice("n1", {device("gpu-0")}));
+	for (int i = 10; i < 40; i++) {
+		DeviceTaintRule rule = taint_rule("r" + std::to_string(i));
+		rule.taint.key = rule.name;
+		CHECK_EQUAL(devices.seen(rule).size(), std::size_t{i < 27 ? 1U : 0U});
+		CHECK(devices.seen(rule).empty());
+	}
+	const SliceDevice *found = devices.find({{"gpu.example.com", "n1"}, "gpu-0"});
+	REQUIRE(found != nullptr);
+	CHECK_EQUAL(found->rule_taints.size(), 17U);
+	CHECK_EQUAL(found->rule_taints.back().key, "slurm-kube.io/too-many-taint-rules");
+}
+
 void taint_rules_change_and_go()
 {
 	Inventory all = inventory_of({slice("a", {device("gpu-0"), device("gpu-1")})});
@@ -404,5 +422,5 @@ int main()
 			TEST(a_list_with_trouble_stays_as_it_was),
 			TEST(without_devices_the_word_goes),
 			TEST(taint_rules_concern_what_meets_all_criteria),
-			TEST(taint_rules_change_and_go)});
+			TEST(many_taint_rules_are_bounded), TEST(taint_rules_change_and_go)});
 }

@@ -515,6 +515,22 @@ void a_job_is_submitted_again_with_its_devices()
 	CHECK(has(s.act(), "submit:a=gpu:1"));
 }
 
+/* Without the right to read taint rules it is not soon known what the pod has. */
+void a_running_pod_has_a_job_although_rules_are_forbidden()
+{
+	Stage s(false);
+	Pod pod = Stage::pod("a", "c");
+	pod.node_name = "n1";
+	pod.phase = PodPhase::running;
+	s.world.observe(PodSeen{pod}, s.now);
+	s.tell(allocated_claim("c", "a", "gpu-1"));
+	s.wait(15);
+	CHECK(!has(s.act(), "submit"));
+	s.world.observe(DevicesUnreadable{"403 devicetaintrules"});
+	s.wait(15);
+	CHECK(has(s.act(), "submit"));
+}
+
 /* An earlier agent has left out n2, whose devices are of another model. */
 void nodes_left_out_stay_so_until_the_claims_are_read()
 {
@@ -605,6 +621,7 @@ int main()
 			TEST(a_node_with_a_tainted_device_is_left_out),
 			TEST(a_device_that_is_tainted_after_slurms_choice),
 			TEST(taint_rules_are_read_before_the_first_pod),
+			TEST(a_running_pod_has_a_job_although_rules_are_forbidden),
 			TEST(an_allocation_without_a_job_is_released),
 			TEST(a_claim_that_is_being_released_is_not_done),
 			TEST(an_allocation_of_before_is_trusted_later),

@@ -83,7 +83,7 @@ class Inventory
 	[[nodiscard]] std::set<std::string> nodes_of_pool(const PoolId &id) const;
 	void drop(const ResourceSlice &slice);
 	bool taint(ResourceSlice &slice) const;
-	std::set<std::string> taint_all();
+	std::set<std::string> taint_again(const std::vector<DeviceTaintRule> &changed);
 
 	std::map<std::string, ResourceSlice> slices_;                  /* by name */
 	std::map<PoolId, std::set<std::string>> by_pool_;              /* names of slices */

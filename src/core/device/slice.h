@@ -68,6 +68,7 @@ struct DeviceTaintRule {
 	bool has_selector = false;
 	std::optional<std::string> driver, pool, device; /* criteria; device: its name */
 	Taint taint;
+	bool operator==(const DeviceTaintRule &) const = default;
 };
 
 } // namespace slurmkube::core

@@ -119,8 +119,7 @@ void FactsReader::hold_for_devices(const PodUid &uid, const Pod &pod, PodSide si
 		return;
 	}
 	/* what a running pod has is known soon */
-	const bool is_soon =
-		!are_devices_listed(state_) && state_.resource_claims.unreadable().empty();
+	const bool is_soon = !are_devices_listed(state_) && unreadable_devices(state_).empty();
 	if (side != PodSide::waiting && !is_soon)
 		return;
 	waits_for = waiting_for_devices(demand.error().what);

@@ -120,7 +120,7 @@ void FactsReader::note_unread_claims(const Gang &gang, ComponentFacts &f) const
 	for (RankFacts &r : f.ranks) {
 		if (r.side != PodSide::waiting)
 			continue;
-		r.node.device_wait = resource_claims_unread(state_.resource_claims.unreadable());
+		r.node.device_wait = resource_claims_unread(unreadable_devices(state_));
 		if (is_charged)
 			wait_for_devices(r.uid, r.node);
 	}

@@ -65,6 +65,12 @@ bool are_devices_listed(const State &state)
 		state.devices.are_classes_listed() && state.devices.are_taint_rules_listed();
 }
 
+const std::string &unreadable_devices(const State &state)
+{
+	const std::string &claims = state.resource_claims.unreadable();
+	return claims.empty() ? state.devices.unreadable() : claims;
+}
+
 const ResourceClaim *claim_of(const State &state, const Pod &pod, const PodResourceClaim &one)
 {
 	return one.is_extended ? state.resource_claims.extended_of(pod.uid)
@@ -77,9 +83,7 @@ Result<std::vector<const ResourceClaim *>> resource_claims_of(
 	std::vector<const ResourceClaim *> out;
 	if (!are_devices_listed(state))
 		return Error{Errc::again,
-			resource_claims_unread(state.resource_claims.unreadable().empty()
-					? state.devices.unreadable()
-					: state.resource_claims.unreadable())};
+			resource_claims_unread(unreadable_devices(state))};
 	for (const PodResourceClaim &one : pod.resource_claims) {
 		if (one.is_needless || !is_in(one, part))
 			continue;

@@ -45,6 +45,8 @@ std::optional<Refusal> devices_refuse(
 
 /* What the claims, the slices and the classes say has been read. */
 bool are_devices_listed(const State &state);
+/* Why claims, slices, classes or taint rules cannot be read; empty: they can, or are just read. */
+const std::string &unreadable_devices(const State &state);
 
 /* ---- gangs: gang_devices.cc ---- */
 

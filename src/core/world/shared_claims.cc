@@ -194,7 +194,7 @@ std::string trouble_of_shared(const State &state, const PodUid &key, const Gang 
 	if (ids.empty())
 		return {};
 	if (!are_devices_listed(state))
-		return resource_claims_unread(state.resource_claims.unreadable());
+		return resource_claims_unread(unreadable_devices(state));
 	for (const ResourceClaimId &id : ids) {
 		if (std::string trouble = trouble_of_claim(state, id, key); !trouble.empty())
 			return trouble;
