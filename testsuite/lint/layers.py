@@ -22,6 +22,7 @@ RULES = {
         ("src/base/", "src/codec/", "src/core/", "src/manifests/", "src/skube/"),
         ("json-c/", "yaml.h"),
     ),
+    "node": (("src/base/", "src/codec/", "src/core/", "src/node/"), ("systemd/",)),
     "plugins": (("src/base/", "src/core/", "src/codec/", "src/plugins/"), ("json-c/",)),
 }
 # folders of src/core, each of which may include itself and those before it

@@ -1,7 +1,9 @@
-# unit tests of skube, and of base
+# unit tests of skube, of slurmkube-node, and of base
 skube_test_files = \
 	%D%/test_event_text.cc \
 	%D%/test_lists.cc \
+	%D%/test_node.cc \
+	%D%/test_node_rpc.cc \
 	%D%/test_programs.cc \
 	%D%/test_selftest.cc \
 	%D%/test_skube_nodes.cc \
@@ -19,7 +21,7 @@ nodist_testsuite_unit_skube_tests_SOURCES = $(skube_test_groups)
 testsuite_unit_skube_tests_SOURCES = \
 	%D%/grouped.cc \
 	%D%/grouped.h
-testsuite_unit_skube_tests_LDADD = libcheck.la libskube.la libcodec.la libcore.la libbase.la
+testsuite_unit_skube_tests_LDADD = libcheck.la libnode.la libskube.la libcodec.la libcore.la libbase.la
 EXTRA_DIST += $(skube_test_files)
 CLEANFILES += $(skube_test_groups) $(skube_test_programs)
 $(skube_test_groups): testsuite/unit/skube.mk testsuite/unit/group

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/node/cgroups.h"
+
+#include <csignal>
+#include <fstream>
+
+namespace slurmkube::node
+{
+
+namespace fs = std::filesystem;
+
+namespace
+{
+
+std::string first_line(const fs::path &file)
+{
+	std::ifstream in(file);
+	std::string line;
+	std::getline(in, line);
+	return line;
+}
+
+std::vector<fs::path> directories_in(const fs::path &parent)
+{
+	std::vector<fs::path> found;
+	std::error_code error;
+	for (fs::directory_iterator i(parent, error), end; !error && i != end; i.increment(error))
+		if (std::error_code ignored; i->is_directory(ignored) && !i->is_symlink(ignored))
+			found.push_back(i->path());
+	return found;
+}
+
+std::vector<pid_t> processes_in(const fs::path &cgroup)
+{
+	std::vector<pid_t> pids;
+	std::ifstream in(cgroup / "cgroup.procs");
+	for (pid_t pid = 0; in >> pid;)
+		pids.push_back(pid);
+	return pids;
+}
+
+bool has_process_below(const fs::path &cgroup)
+{
+	if (!processes_in(cgroup).empty())
+		return true;
+	for (const fs::path &child : directories_in(cgroup))
+		if (has_process_below(child))
+			return true;
+	return false;
+}
+
+/* The directories of a cgroup can be removed, its files cannot. */
+bool remove_tree(const fs::path &cgroup)
+{
+	for (const fs::path &child : directories_in(cgroup))
+		(void)remove_tree(child);
+	for (const pid_t pid : processes_in(cgroup))
+		if (pid > 1)
+			(void)::kill(pid, SIGKILL);
+	std::error_code error;
+	fs::remove(cgroup, error);
+	return !error;
+}
+
+} // namespace
+
+Cgroups::Cgroups(fs::path root, std::string node_name)
+    : root_(std::move(root)), node_name_(std::move(node_name)),
+      is_v2_(fs::exists(root_ / "cgroup.controllers"))
+{
+}
+
+std::vector<fs::path> Cgroups::hierarchies() const
+{
+	return is_v2_ ? std::vector<fs::path>{root_} : directories_in(root_);
+}
+
+std::vector<fs::path> Cgroups::jobs_in(const fs::path &hierarchy, std::uint32_t job) const
+{
+	const std::string name = "job_" + std::to_string(job);
+	std::vector<fs::path> parents, found;
+	if (is_v2_) {
+		const fs::path slice = hierarchy / "system.slice";
+		parents = {slice / (node_name_ + "_slurmstepd.scope"), slice / "slurmstepd.scope"};
+	} else {
+		for (const std::string &top : {"slurm_" + node_name_, std::string("slurm")})
+			for (const fs::path &user : directories_in(hierarchy / top))
+				parents.push_back(user);
+	}
+	for (const fs::path &parent : parents)
+		if (fs::is_directory(parent / name))
+			found.push_back(parent / name);
+	return found;
+}
+
+std::optional<CpuSet> Cgroups::cpuset_of(std::uint32_t job) const
+{
+	const fs::path hierarchy = is_v2_ ? root_ : root_ / "cpuset";
+	for (const fs::path &cgroup : jobs_in(hierarchy, job)) {
+		CpuSet set = {
+			first_line(cgroup / "cpuset.cpus"), first_line(cgroup / "cpuset.mems")};
+		if (is_cpu_list(set.cpus))
+			return set;
+	}
+	return std::nullopt;
+}
+
+bool Cgroups::has_processes(const std::string &path) const
+{
+	const fs::path hierarchy = is_v2_ ? root_ : root_ / "cpuset";
+	return has_process_below(hierarchy / fs::path(path).relative_path());
+}
+
+bool Cgroups::remove(std::uint32_t job) const
+{
+	bool is_gone = true;
+	for (const fs::path &hierarchy : hierarchies())
+		for (const fs::path &cgroup : jobs_in(hierarchy, job))
+			is_gone = remove_tree(cgroup) && is_gone;
+	return is_gone;
+}
+
+} // namespace slurmkube::node

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cgroups.h - the cgroups of Slurm's jobs and of containers, versions 1 and 2.
+ *
+ * Reads and, for jobs that have ended, kills and removes. May block for as long as the kernel takes.
+ * Sources: Slurm's src/plugins/cgroup/v1/cgroup_v1.c and v2/cgroup_v2.c; cgroups(7). From 26.05 on
+ * cgroup.conf must have CgroupJobIdPaths=yes.
+ */
+#ifndef SLURMKUBE_NODE_CGROUPS_H
+#define SLURMKUBE_NODE_CGROUPS_H
+
+#include "src/node/confine.h"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace slurmkube::node
+{
+
+class Cgroups
+{
+      public:
+	/* root: /sys/fs/cgroup. node_name: NodeName of slurm.conf, which is part of the path if
+	 * Slurm was built for several slurmd on one machine. */
+	Cgroups(std::filesystem::path root, std::string node_name);
+
+	[[nodiscard]] bool is_v2() const { return is_v2_; }
+	/* The processors that slurmd has given to the job. An empty file counts as none: slurmd
+	 * has not written it yet. */
+	[[nodiscard]] std::optional<CpuSet> cpuset_of(std::uint32_t job) const;
+	/* Whether the cgroup or one below it has a process. path: see cgroup_of(). */
+	[[nodiscard]] bool has_processes(const std::string &path) const;
+	/* Kills what is left in the job's cgroups and removes them. False: something is left, so
+	 * call it again. Only when slurmd has ended the job. */
+	[[nodiscard]] bool remove(std::uint32_t job) const;
+
+      private:
+	[[nodiscard]] std::vector<std::filesystem::path> hierarchies() const;
+	[[nodiscard]] std::vector<std::filesystem::path> jobs_in(
+		const std::filesystem::path &hierarchy, std::uint32_t job) const;
+
+	std::filesystem::path root_;
+	std::string node_name_;
+	bool is_v2_;
+};
+
+} // namespace slurmkube::node
+
+#endif

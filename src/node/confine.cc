@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/node/confine.h"
+
+#include "src/base/digits.h"
+#include "src/core/model/names.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace slurmkube::node
+{
+
+namespace
+{
+
+constexpr std::uint32_t k_cpu_max = 65535;
+constexpr std::int64_t k_mib = std::int64_t{1} << 20;
+constexpr std::size_t k_path_max = 4096;
+
+/* All of the text as a number. */
+template <class T> std::optional<T> number_of(std::string_view text)
+{
+	T value = 0;
+	const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+	if (text.empty() || !is_digit(text.front()) || error != std::errc() ||
+		end != text.data() + text.size())
+		return std::nullopt;
+	return value;
+}
+
+Error refusal(const Pod &pod, const std::string &reason)
+{
+	return {Errc::denied, "slurm-kube: pod " + pod.name_space + "/" + pod.name + ": " + reason};
+}
+
+std::int64_t memory_limit_of(const Pod &pod, const Container &container)
+{
+	const std::optional<std::int64_t> mib = number_of<std::int64_t>(pod.memory);
+	if (container.memory_limit > 0 || !mib || *mib > INT64_MAX / k_mib)
+		return 0;
+	return *mib * k_mib;
+}
+
+bool is_cpu_range(std::string_view range)
+{
+	const std::size_t dash = range.find('-');
+	const std::optional<std::uint32_t> first = number_of<std::uint32_t>(range.substr(0, dash));
+	const std::optional<std::uint32_t> last = dash == std::string_view::npos
+		? first
+		: number_of<std::uint32_t>(range.substr(dash + 1));
+	return first && last && *first <= *last && *last <= k_cpu_max;
+}
+
+/* "a-b.slice" -> "/a.slice/a-b.slice" */
+std::string slice_path(const std::string &slice)
+{
+	constexpr std::string_view k_suffix = ".slice";
+	const std::string stem = slice.substr(0, slice.size() - k_suffix.size());
+	std::string path;
+	for (std::size_t dash = stem.find('-'); dash != std::string::npos;
+		dash = stem.find('-', dash + 1))
+		path += "/" + stem.substr(0, dash) + ".slice";
+	return path + "/" + slice;
+}
+
+Result<std::string> systemd_path(const std::string &path)
+{
+	const std::size_t first = path.find(':'), second = path.find(':', first + 1);
+	const std::string slice = path.substr(0, first);
+	if (second == std::string::npos || !slice.ends_with(".slice"))
+		return Error{Errc::invalid, "the cgroup path " + path + " is not known"};
+	return slice_path(slice) + "/" + path.substr(first + 1, second - first - 1) + "-" +
+		path.substr(second + 1) + ".scope";
+}
+
+} // namespace
+
+Result<std::uint32_t> job_of(const Pod &pod)
+{
+	if (pod.job.empty())
+		return std::uint32_t{0};
+	const std::optional<std::uint32_t> job = number_of<std::uint32_t>(pod.job);
+	if (!job || *job == 0)
+		return refusal(pod,
+			"annotation " + std::string(names::k_allocation_job_id) +
+				" is not a job id");
+	return *job;
+}
+
+Result<Confinement> confinement_of(const Pod &pod, const Container &container,
+	const std::optional<JobFacts> &job, const std::string &system_cpus)
+{
+	if (!job)
+		return Confinement{system_cpus, "", 0};
+	if (job->is_closed)
+		return refusal(pod, "Slurm job " + pod.job + " has ended on this node");
+	if (!job->cpuset)
+		return refusal(pod, "Slurm job " + pod.job + " has no processors on this node");
+	return Confinement{job->cpuset->cpus, job->cpuset->mems, memory_limit_of(pod, container)};
+}
+
+bool is_cpu_list(std::string_view list)
+{
+	for (;;) {
+		const std::size_t comma = list.find(',');
+		if (!is_cpu_range(list.substr(0, comma)))
+			return false;
+		if (comma == std::string_view::npos)
+			return true;
+		list.remove_prefix(comma + 1);
+	}
+}
+
+Result<std::string> cgroup_of(const std::string &path)
+{
+	if (path.size() > k_path_max || path.find("..") != std::string::npos ||
+		path.find('\n') != std::string::npos)
+		return Error{Errc::invalid, "the cgroup path of a container is not one"};
+	if (path.starts_with('/'))
+		return path;
+	return systemd_path(path);
+}
+
+} // namespace slurmkube::node

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * confine.h - which processors and memory a container gets on a hybrid node.
+ *
+ * Pure. A container of a pod with a placeholder gets the cpuset of this job, which slurmd has
+ * computed. Every other container gets the system's processors. Without a living job there is no
+ * container, because Slurm may have given the processors to another job.
+ */
+#ifndef SLURMKUBE_NODE_CONFINE_H
+#define SLURMKUBE_NODE_CONFINE_H
+
+#include "src/base/result.h"
+#include "src/node/nri.h"
+
+#include <optional>
+
+namespace slurmkube::node
+{
+
+struct CpuSet {
+	std::string cpus, mems; /* as in cpuset.cpus and cpuset.mems */
+	bool operator==(const CpuSet &) const = default;
+};
+
+/* What is known of a job on this node. */
+struct JobFacts {
+	bool is_closed = false;       /* its epilog has asked for the end of its containers */
+	std::optional<CpuSet> cpuset; /* none: slurmd has made none */
+};
+
+/* The number of the job that the pod's placeholder is; 0: none. invalid: not a job id. */
+Result<std::uint32_t> job_of(const Pod &pod);
+
+/* job: of a pod with a placeholder. denied: the container must not be created, and why. */
+Result<Confinement> confinement_of(const Pod &pod, const Container &container,
+	const std::optional<JobFacts> &job, const std::string &system_cpus);
+
+/* Whether a list such as "0,2-5" has at least one processor, and none above 65535. */
+bool is_cpu_list(std::string_view list);
+
+/* The cgroup of a container below the root of a hierarchy, from what the runtime calls its path:
+ * "/kubepods/podU/ID" (driver cgroupfs) or "kubepods-podU.slice:cri-containerd:ID" (driver
+ * systemd, each dash of a slice is one level). invalid: anything else. Source: runc
+ * libcontainer/cgroups, systemd.slice(5). */
+Result<std::string> cgroup_of(const std::string &cgroups_path);
+
+} // namespace slurmkube::node
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/node/epilog.h"
+
+#include <charconv>
+#include <cstring>
+#include <thread>
+
+namespace slurmkube::node
+{
+
+namespace
+{
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds k_grace_default{30}, k_grace_max{86400}, k_margin{60};
+/* Between the runtime's question and the first process of a container. The runtime says when a
+ * container is created or has failed; this is for one that was killed in between. */
+constexpr std::chrono::seconds k_creation_max{60};
+constexpr std::chrono::milliseconds k_pause_min{5}, k_pause_max{200};
+
+/* The container that a job's end waits for; empty: none. */
+std::string live_container_of(const Records &records, const Cgroups &cgroups, std::uint32_t job)
+{
+	for (const ContainerRecord &container : records.containers_of(job))
+		if (is_live(container, cgroups.has_processes(container.cgroup)))
+			return container.id;
+	return {};
+}
+
+} // namespace
+
+bool is_live(const ContainerRecord &container, bool has_processes)
+{
+	return has_processes || (!container.is_created && container.age < k_creation_max);
+}
+
+std::chrono::seconds epilog_limit(const char *grace)
+{
+	unsigned seconds = 0;
+	const char *end = grace ? grace + std::strlen(grace) : nullptr;
+	const bool is_number = grace && *grace &&
+		std::from_chars(grace, end, seconds).ec == std::errc() &&
+		std::from_chars(grace, end, seconds).ptr == end;
+	const std::chrono::seconds given{seconds};
+	return (is_number ? std::min(given, k_grace_max) : k_grace_default) + k_margin;
+}
+
+Result<Ok> end_job(const Records &records, const Cgroups &cgroups, std::uint32_t job,
+	std::chrono::seconds limit, bool may_kill)
+{
+	if (Result<Ok> closed = records.close(job, false); !closed)
+		return closed;
+	const Clock::time_point end = Clock::now() + limit;
+	std::chrono::milliseconds pause = k_pause_min;
+	for (;;) {
+		const std::string live = live_container_of(records, cgroups, job);
+		if (live.empty() && (!may_kill || cgroups.remove(job)))
+			return records.close(job, may_kill);
+		if (Clock::now() >= end)
+			return Error{Errc::again,
+				live.empty() ? "the job's cgroups cannot be removed"
+					     : "container " + live + " still runs"};
+		std::this_thread::sleep_for(pause);
+		pause = std::min(2 * pause, k_pause_max);
+	}
+}
+
+} // namespace slurmkube::node

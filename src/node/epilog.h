@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * epilog.h - ends a job on this node: no container of it is created any more, and none of its
+ * processes runs.
+ *
+ * Works without the daemon. May be called again at any time, also beside another call: slurmctld
+ * repeats the end of a job, and a slurmd that starts anew runs a second epilog.
+ */
+#ifndef SLURMKUBE_NODE_EPILOG_H
+#define SLURMKUBE_NODE_EPILOG_H
+
+#include "src/node/cgroups.h"
+#include "src/node/records.h"
+
+#include <chrono>
+
+namespace slurmkube::node
+{
+
+/* Whether the container may still have processes, or get some. */
+bool is_live(const ContainerRecord &container, bool has_processes);
+
+/* How long an epilog waits: the pod's grace (SPANK_SLURM_KUBE_GRACE, seconds) and a minute. Text
+ * of a user: what is no number counts as the default of 30 s, and a day is the maximum. */
+std::chrono::seconds epilog_limit(const char *grace);
+
+/* Blocks. may_kill: slurmd has ended the job, so what is left in the job's own cgroups is an orphan
+ * of a killed slurmstepd. again: containers still run after the limit; io: not recorded. */
+Result<Ok> end_job(const Records &records, const Cgroups &cgroups, std::uint32_t job,
+	std::chrono::seconds limit, bool may_kill);
+
+} // namespace slurmkube::node
+
+#endif

@@ -1,0 +1,40 @@
+sbin_PROGRAMS += slurmkube-node
+noinst_LTLIBRARIES += libnode.la
+libnode_la_SOURCES =
+node_files = \
+	%D%/cgroups.cc \
+	%D%/cgroups.h \
+	%D%/check.cc \
+	%D%/check.h \
+	%D%/confine.cc \
+	%D%/confine.h \
+	%D%/epilog.cc \
+	%D%/epilog.h \
+	%D%/message.cc \
+	%D%/message.h \
+	%D%/nri.cc \
+	%D%/nri.h \
+	%D%/plugin.cc \
+	%D%/plugin.h \
+	%D%/records.cc \
+	%D%/records.h \
+	%D%/rpc.cc \
+	%D%/rpc.h \
+	%D%/runtime.cc \
+	%D%/runtime.h \
+	%D%/settings.cc \
+	%D%/settings.h
+EXTRA_DIST += $(node_files)
+node_units = %D%/unity/node_1_of_1.cc
+CLEANFILES += $(node_units)
+$(node_units): src/node/local.mk src/unity
+	$(AM_V_GEN)$(srcdir)/src/unity $@ $(node_files)
+if UNITY
+nodist_libnode_la_SOURCES = $(node_units)
+else
+nodist_libnode_la_SOURCES = $(node_files)
+endif
+libnode_la_LIBADD = libcodec.la libcore.la libbase.la
+slurmkube_node_SOURCES = %D%/main.cc
+slurmkube_node_CPPFLAGS = $(AM_CPPFLAGS) $(SYSTEMD_CFLAGS)
+slurmkube_node_LDADD = libnode.la $(SYSTEMD_LIBS)

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/base/log.h"
+#include "src/base/owned.h"
+#include "src/base/text.h"
+#include "src/node/check.h"
+#include "src/node/epilog.h"
+#include "src/node/runtime.h"
+#include "src/node/settings.h"
+
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+
+#include <getopt.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+using namespace slurmkube;
+using namespace slurmkube::node;
+
+namespace
+{
+
+constexpr int k_usage_status = 2;
+constexpr int k_pause_ms = 500; /* between two attempts to connect */
+
+constexpr const char *k_help =
+	"usage: slurmkube-node [--config FILE]             the daemon of a hybrid node\n"
+	"       slurmkube-node [--config FILE] --wait JOB  ends a job here (for an epilog)\n"
+	"       slurmkube-node [--config FILE] --list      jobs with containers\n"
+	"       slurmkube-node [--config FILE] --check     whether this node is set up\n"
+	"       slurmkube-node --version | --help\n";
+
+struct Options {
+	std::string config = k_settings_file;
+	enum class Command { serve, wait, list, check } command = Command::serve;
+	std::uint32_t job = 0;
+};
+
+[[noreturn]] void usage_error(const std::string &what)
+{
+	std::cerr << "slurmkube-node: " << what << "; see slurmkube-node --help\n";
+	std::exit(k_usage_status);
+}
+
+std::uint32_t job_id(const char *text)
+{
+	std::uint32_t job = 0;
+	const char *end = text + std::strlen(text);
+	const auto [last, error] = std::from_chars(text, end, job);
+	if (error != std::errc() || last != end || job == 0)
+		usage_error("--wait " + printable(text) + ": not a job id");
+	return job;
+}
+
+void take_option(int option, Options &options)
+{
+	switch (option) {
+	case 'c':
+		options.config = optarg;
+		break;
+	case 'w':
+		options.command = Options::Command::wait;
+		options.job = job_id(optarg);
+		break;
+	case 'l':
+		options.command = Options::Command::list;
+		break;
+	case 'k':
+		options.command = Options::Command::check;
+		break;
+	case 'V':
+		std::cout << "slurmkube-node " << SLURMKUBE_VERSION << "\n";
+		std::exit(0);
+	case 'h':
+		std::cout << k_help;
+		std::exit(0);
+	default:
+		std::exit(k_usage_status);
+	}
+}
+
+Options options_of(int argc, char **argv)
+{
+	static const option k_options[] = {{"config", required_argument, nullptr, 'c'},
+		{"wait", required_argument, nullptr, 'w'}, {"list", no_argument, nullptr, 'l'},
+		{"check", no_argument, nullptr, 'k'}, {"version", no_argument, nullptr, 'V'},
+		{"help", no_argument, nullptr, 'h'}, {nullptr, 0, nullptr, 0}};
+	Options options;
+	for (int option; (option = getopt_long(argc, argv, "h", k_options, nullptr)) != -1;)
+		take_option(option, options);
+	if (optind < argc)
+		usage_error("unexpected argument " + printable(argv[optind]));
+	return options;
+}
+
+void to_stderr(LogLevel, const char *line)
+{
+	std::fprintf(stderr, "%s\n", line);
+}
+
+int complain(const Error &error)
+{
+	std::cerr << "slurmkube-node: " << printable(error.what) << "\n";
+	return 1;
+}
+
+std::string host_name()
+{
+	char name[256] = {};
+	(void)::gethostname(name, sizeof name - 1);
+	return std::string(name).substr(0, std::string(name).find('.'));
+}
+
+Cgroups cgroups_of(const Settings &settings)
+{
+	return {settings.cgroup_root,
+		settings.node_name.empty() ? host_name() : settings.node_name};
+}
+
+/* Readable when the daemon must end. */
+UniqueFd stop_signals()
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	(void)sigprocmask(SIG_BLOCK, &set, nullptr);
+	return UniqueFd(::signalfd(-1, &set, SFD_CLOEXEC));
+}
+
+/* The runtime may start later, and again: without us it creates no container of ours. */
+int serve(const Settings &settings, const Records &records, const Cgroups &cgroups)
+{
+	Plugin plugin(records, cgroups, settings.system_cpus);
+	const UniqueFd stop = stop_signals();
+	std::string last;
+	(void)sd_notify(0, "READY=1\nSTATUS=not connected");
+	for (;;) {
+		const Result<Ok> ended = serve_runtime(settings.nri_socket, plugin, stop.get(),
+			[] { (void)sd_notify(0, "STATUS=connected"); });
+		if (ended) {
+			(void)sd_notify(0, "STOPPING=1");
+			return 0;
+		}
+		(void)sd_notify(0, "STATUS=not connected");
+		if (ended.error().what != last)
+			log_warning("%s", printable(ended.error().what).c_str());
+		last = ended.error().what;
+		pollfd wait = {stop.get(), POLLIN, 0};
+		if (::poll(&wait, 1, k_pause_ms) > 0)
+			return 0;
+	}
+}
+
+int wait_for(const Options &options, const Records &records, const Cgroups &cgroups)
+{
+	/* set by slurmd in an Epilog, not by a user's environment */
+	const char *context = std::getenv("SLURM_SCRIPT_CONTEXT");
+	const bool is_epilog = context && std::strcmp(context, "epilog_slurmd") == 0;
+	const Result<Ok> ended = end_job(records, cgroups, options.job,
+		epilog_limit(std::getenv("SPANK_SLURM_KUBE_GRACE")), is_epilog);
+	return ended ? 0 : complain(ended.error());
+}
+
+const char *state_name(Records::JobState state)
+{
+	switch (state) {
+	case Records::JobState::closed:
+		return "closed";
+	case Records::JobState::cleared:
+		return "ended";
+	default:
+		return "open";
+	}
+}
+
+int list(const Records &records, const Cgroups &cgroups)
+{
+	std::printf("%-10s %-7s %-16s %s\n", "JOB", "STATE", "CPUS", "CONTAINERS");
+	for (const std::uint32_t job : records.jobs()) {
+		const std::optional<CpuSet> set = records.cpuset_of(job);
+		std::size_t live = 0;
+		for (const ContainerRecord &container : records.containers_of(job))
+			if (cgroups.has_processes(container.cgroup))
+				live++;
+		std::printf("%-10u %-7s %-16s %zu\n", job, state_name(records.state_of(job)),
+			set ? set->cpus.c_str() : "-", live);
+	}
+	return 0;
+}
+
+int run(const Options &options)
+{
+	const Result<Settings> settings = read_settings(options.config);
+	if (!settings)
+		return complain(settings.error());
+	const Result<Records> records = Records::open(settings->state_directory);
+	if (!records)
+		return complain(records.error());
+	const Cgroups cgroups = cgroups_of(*settings);
+	switch (options.command) {
+	case Options::Command::wait:
+		return wait_for(options, *records, cgroups);
+	case Options::Command::list:
+		return list(*records, cgroups);
+	case Options::Command::check:
+		return check_node(*settings, cgroups);
+	default:
+		return serve(*settings, *records, cgroups);
+	}
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+	log_open(to_stderr, LogLevel::info);
+	return run(options_of(argc, argv));
+}

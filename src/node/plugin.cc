@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/node/plugin.h"
+
+#include "src/base/log.h"
+#include "src/base/text.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace slurmkube::node
+{
+
+Plugin::Plugin(const Records &records, const Cgroups &cgroups, std::string system_cpus)
+    : records_(records), cgroups_(cgroups), system_cpus_(std::move(system_cpus))
+{
+}
+
+std::string Plugin::answer(const RpcRequest &request)
+{
+	const Result<std::string> payload = payload_for(request);
+	if (payload)
+		return rpc_response(*payload);
+	log_warning("%s: %s", printable(request.method).c_str(),
+		printable(payload.error().what).c_str());
+	return rpc_refusal(payload.error().what);
+}
+
+/* An event for which there is nothing to do is answered with an empty message. */
+Result<std::string> Plugin::payload_for(const RpcRequest &request)
+{
+	const std::string &method = request.method;
+	if (method == "Configure") {
+		const Result<std::string> runtime = parse_configuration(request.payload);
+		if (!runtime)
+			return runtime;
+		log_info("connected to %s", printable(*runtime).c_str());
+		return subscription();
+	}
+	if (method == "Synchronize") {
+		Result<Inventory> piece = parse_inventory(request.payload);
+		return piece ? synchronize(std::move(*piece)) : piece.error();
+	}
+	if (method == "StateChange") {
+		const Result<StateChange> change = parse_state_change(request.payload);
+		if (!change)
+			return change.error();
+		if (change->event == static_cast<int>(NriEvent::post_create_container))
+			created(change->request);
+		if (change->event == static_cast<int>(NriEvent::remove_container))
+			records_.forget_container(change->request.container.id);
+		return std::string();
+	}
+	if (!method.ends_with("Container"))
+		return std::string();
+	const Result<ContainerRequest> container = parse_container_request(request.payload);
+	if (!container)
+		return container.error();
+	if (method == "CreateContainer")
+		return create(*container);
+	if (method == "UpdateContainer")
+		return update(*container);
+	if (method == "PostCreateContainer")
+		created(*container);
+	if (method == "RemoveContainer")
+		records_.forget_container(container->container.id);
+	return std::string();
+}
+
+/* A number that Slurm gives to another job after its last one begins anew. */
+JobFacts Plugin::facts_of(std::uint32_t job)
+{
+	Records::JobState state = records_.state_of(job);
+	std::optional<CpuSet> set = cgroups_.cpuset_of(job);
+	if (state == Records::JobState::cleared && set) {
+		records_.reopen(job);
+		state = Records::JobState::open;
+	}
+	const std::optional<CpuSet> kept = records_.cpuset_of(job);
+	if (set && set != kept)
+		if (const Result<Ok> written = records_.keep_cpuset(job, *set); !written)
+			log_warning("%s", written.error().what.c_str());
+	return {state != Records::JobState::open, set ? set : kept};
+}
+
+Result<Confinement> Plugin::allowed(const Pod &pod, const Container &container)
+{
+	const Result<std::uint32_t> job = job_of(pod);
+	if (!job)
+		return job.error();
+	std::optional<JobFacts> facts;
+	if (*job != 0)
+		facts = facts_of(*job);
+	return confinement_of(pod, container, facts, system_cpus_);
+}
+
+Result<Ok> Plugin::record(const ContainerRequest &request, std::uint32_t job, bool is_created)
+{
+	const Result<std::string> cgroup = cgroup_of(request.container.cgroups_path);
+	if (!cgroup)
+		return cgroup.error();
+	return records_.keep_container(job, request.container.id, *cgroup, is_created);
+}
+
+Result<std::string> Plugin::create(const ContainerRequest &request)
+{
+	const Result<std::uint32_t> job = job_of(request.pod);
+	if (!job)
+		return job.error();
+	if (*job != 0)
+		if (const Result<Ok> written = record(request, *job, false); !written)
+			return written.error();
+	const Result<Confinement> confinement = allowed(request.pod, request.container);
+	if (confinement)
+		return adjustment(*confinement);
+	records_.forget_container(request.container.id);
+	return confinement.error();
+}
+
+/* Slurm's list stays, whatever the kubelet changes. */
+Result<std::string> Plugin::update(const ContainerRequest &request)
+{
+	Result<Confinement> confinement = allowed(request.pod, request.container);
+	if (!confinement)
+		return std::string();
+	confinement->memory_limit = 0;
+	return updates({{request.container.id, *confinement}});
+}
+
+void Plugin::created(const ContainerRequest &request)
+{
+	const Result<std::uint32_t> job = job_of(request.pod);
+	if (!job || *job == 0)
+		return;
+	if (const Result<Ok> written = record(request, *job, true); !written)
+		log_warning("%s", printable(written.error().what).c_str());
+}
+
+/* A container that runs already. If its job has ended, its epilog is waiting for its processes. */
+void Plugin::adopt(
+	const Pod &pod, const Container &container, std::vector<ContainerUpdate> &updates)
+{
+	created({pod, container});
+	Result<Confinement> confinement = allowed(pod, container);
+	if (!confinement) {
+		log_warning("container %s goes on: %s", printable(container.id).c_str(),
+			printable(confinement.error().what).c_str());
+		return;
+	}
+	confinement->memory_limit = 0;
+	updates.push_back({container.id, *confinement});
+}
+
+Result<std::string> Plugin::synchronize(Inventory piece)
+{
+	std::ranges::move(piece.pods, std::back_inserter(inventory_.pods));
+	std::ranges::move(piece.containers, std::back_inserter(inventory_.containers));
+	if (piece.more)
+		return updates({}, true);
+	std::vector<ContainerUpdate> all;
+	for (const Container &container : inventory_.containers) {
+		const auto pod = std::ranges::find(inventory_.pods, container.pod_id, &Pod::id);
+		if (pod != inventory_.pods.end() && container.state != ContainerState::stopped)
+			adopt(*pod, container, all);
+	}
+	log_info("%zu containers, %zu of them get processors anew", inventory_.containers.size(),
+		all.size());
+	inventory_ = {};
+	return updates(all);
+}
+
+} // namespace slurmkube::node

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * plugin.h - answers the container runtime's NRI requests.
+ *
+ * The runtime holds one lock for all containers of the node while it waits, so nothing here waits.
+ * One thread.
+ */
+#ifndef SLURMKUBE_NODE_PLUGIN_H
+#define SLURMKUBE_NODE_PLUGIN_H
+
+#include "src/node/cgroups.h"
+#include "src/node/nri.h"
+#include "src/node/records.h"
+#include "src/node/rpc.h"
+
+#include <string>
+
+namespace slurmkube::node
+{
+
+class Plugin
+{
+      public:
+	/* The records and cgroups outlive the plugin. system_cpus: a list. */
+	Plugin(const Records &records, const Cgroups &cgroups, std::string system_cpus);
+
+	/* The body of the response. */
+	[[nodiscard]] std::string answer(const RpcRequest &request);
+	/* The runtime has closed the connection: pieces of an inventory are void. */
+	void forget_pieces() { inventory_ = {}; }
+
+      private:
+	[[nodiscard]] Result<std::string> payload_for(const RpcRequest &request);
+	[[nodiscard]] Result<std::string> create(const ContainerRequest &request);
+	[[nodiscard]] Result<std::string> update(const ContainerRequest &request);
+	[[nodiscard]] Result<std::string> synchronize(Inventory piece);
+	[[nodiscard]] Result<Confinement> allowed(const Pod &pod, const Container &container);
+	[[nodiscard]] JobFacts facts_of(std::uint32_t job);
+	[[nodiscard]] Result<Ok> record(
+		const ContainerRequest &request, std::uint32_t job, bool is_created);
+	void created(const ContainerRequest &request);
+	void adopt(
+		const Pod &pod, const Container &container, std::vector<ContainerUpdate> &updates);
+
+	const Records &records_;
+	const Cgroups &cgroups_;
+	std::string system_cpus_;
+	Inventory inventory_;
+};
+
+} // namespace slurmkube::node
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * records.h - what the daemon and the epilog know of jobs and containers, in files below a
+ * directory of root on tmpfs, so that neither needs the other and a restart loses nothing.
+ *
+ *   closed/JOB         the job's epilog has begun; content "cleared": slurmd's cgroups are gone,
+ *                      so that new ones belong to a new job with this number
+ *   cpusets/JOB        the job's processors and memory nodes, for containers that start when its
+ *                      cgroup is gone, because its slurmstepd was killed
+ *   containers/JOB.ID  the container's cgroup, and whether the runtime has created it
+ *
+ * The daemon writes a container's record before it reads closed/, the epilog writes closed/ before
+ * it reads the records: so either the daemon refuses the container or the epilog waits for it.
+ * Files are replaced by rename(2). One daemon, and any number of epilogs.
+ */
+#ifndef SLURMKUBE_NODE_RECORDS_H
+#define SLURMKUBE_NODE_RECORDS_H
+
+#include "src/base/result.h"
+#include "src/node/confine.h"
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace slurmkube::node
+{
+
+struct ContainerRecord {
+	std::string id, cgroup;
+	bool is_created = false;    /* false: the runtime is about to create it */
+	std::chrono::seconds age{}; /* since the last change */
+};
+
+class Records
+{
+      public:
+	/* Creates the directories. io: not writable. */
+	static Result<Records> open(const std::filesystem::path &directory);
+
+	/* io: not written, so the caller must not go on. */
+	[[nodiscard]] Result<Ok> close(std::uint32_t job, bool is_cleared) const;
+	enum class JobState { open, closed, cleared };
+	[[nodiscard]] JobState state_of(std::uint32_t job) const;
+	void reopen(std::uint32_t job) const;
+
+	[[nodiscard]] Result<Ok> keep_cpuset(std::uint32_t job, const CpuSet &set) const;
+	[[nodiscard]] std::optional<CpuSet> cpuset_of(std::uint32_t job) const;
+
+	/* invalid: an id that is no file name. */
+	[[nodiscard]] Result<Ok> keep_container(std::uint32_t job, const std::string &id,
+		const std::string &cgroup, bool is_created) const;
+	void forget_container(const std::string &id) const;
+	[[nodiscard]] std::vector<ContainerRecord> containers_of(std::uint32_t job) const;
+	/* Jobs that have a record of any kind, in order. */
+	[[nodiscard]] std::vector<std::uint32_t> jobs() const;
+
+      private:
+	explicit Records(std::filesystem::path directory) : directory_(std::move(directory)) {}
+	[[nodiscard]] Result<Ok> write(
+		const std::filesystem::path &file, const std::string &content) const;
+
+	std::filesystem::path directory_;
+};
+
+} // namespace slurmkube::node
+
+#endif

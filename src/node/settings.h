@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * settings.h - slurmkube-node.conf: lines of Key=Value as in slurm.conf, # begins a comment. Pure.
+ */
+#ifndef SLURMKUBE_NODE_SETTINGS_H
+#define SLURMKUBE_NODE_SETTINGS_H
+
+#include "src/base/result.h"
+
+#include <string>
+#include <string_view>
+
+namespace slurmkube::node
+{
+
+inline constexpr const char *k_settings_file = "/etc/slurm-kube/slurmkube-node.conf";
+
+struct Settings {
+	std::string system_cpus;                             /* SystemCpus; required */
+	std::string node_name;                               /* NodeName; empty: the host's name */
+	std::string nri_socket = "/run/nri/nri.sock";        /* NriSocket */
+	std::string state_directory = "/run/slurmkube-node"; /* StateDirectory */
+	std::string cgroup_root = "/sys/fs/cgroup";          /* CgroupRoot */
+};
+
+/* invalid: the number of the line, the key, the value, and what it should be. */
+Result<Settings> parse_settings(std::string_view text);
+/* The file's content; not_found, io. */
+Result<Settings> read_settings(const std::string &file);
+
+} // namespace slurmkube::node
+
+#endif

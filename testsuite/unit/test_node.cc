@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/node/check.h"
+#include "src/node/confine.h"
+#include "src/node/epilog.h"
+#include "src/node/plugin.h"
+#include "src/node/settings.h"
+#include "testsuite/unit/check.h"
+
+#include <cstdlib>
+#include <fstream>
+
+using namespace slurmkube;
+using namespace slurmkube::node;
+namespace fs = std::filesystem;
+
+namespace
+{
+
+void containers_get_the_processors_of_their_job()
+{
+	Pod pod{"p1", "train", "lab", "7", "64"};
+	Container container{"c1", "p1", "main", ContainerState::created, "/k/c1", 0};
+	const JobFacts job{false, CpuSet{"2-3", "0"}};
+	auto got = confinement_of(pod, container, job, "0");
+	REQUIRE(got.ok());
+	CHECK((*got == Confinement{"2-3", "0", 64 << 20}));
+	container.memory_limit = 1;
+	got = confinement_of(pod, container, job, "0");
+	REQUIRE(got.ok());
+	CHECK((*got == Confinement{"2-3", "0", 0}));
+	got = confinement_of(pod, container, std::nullopt, "0");
+	REQUIRE(got.ok());
+	CHECK((*got == Confinement{"0", "", 0}));
+	CHECK_EQUAL(
+		confinement_of(pod, container, JobFacts{true, CpuSet{"2", "0"}}, "0").error().what,
+		std::string("slurm-kube: pod lab/train: Slurm job 7 has ended on this node"));
+	CHECK_EQUAL(confinement_of(pod, container, JobFacts{false, {}}, "0").error().what,
+		std::string(
+			"slurm-kube: pod lab/train: Slurm job 7 has no processors on this node"));
+}
+
+void only_numbers_are_jobs()
+{
+	Pod pod;
+	CHECK(job_of(pod).ok() && *job_of(pod) == 0);
+	pod.job = "4711";
+	CHECK(job_of(pod).ok() && *job_of(pod) == 4711);
+	for (const char *wrong : {"0", "-1", "+1", " 1", "1 ", "x", "4294967296"}) {
+		pod.job = wrong;
+		CHECK(!job_of(pod).ok());
+	}
+}
+
+void lists_of_processors()
+{
+	for (const char *good : {"0", "0-1", "0,2-5,7"})
+		CHECK(is_cpu_list(good));
+	for (const char *wrong : {"", "\n", "-1", "3-1", "0,", ",0", "0-", "a", "65536", "0 1"})
+		CHECK(!is_cpu_list(wrong));
+}
+
+void cgroups_of_both_drivers()
+{
+	CHECK_EQUAL(*cgroup_of("/kubepods/podU/c1"), std::string("/kubepods/podU/c1"));
+	CHECK_EQUAL(*cgroup_of("kubepods-burstable-podU_1.slice:cri-containerd:c1"),
+		std::string("/kubepods.slice/kubepods-burstable.slice/"
+			    "kubepods-burstable-podU_1.slice/cri-containerd-c1.scope"));
+	for (const char *wrong : {"", "x", "a.slice", "a.slice:b", "/a/../b", "/a\nb"})
+		CHECK(!cgroup_of(wrong).ok());
+}
+
+void settings_are_read_and_errors_say_what_to_write()
+{
+	const auto good = parse_settings("# a node\nsystemcpus = 0-1 # two\nNodeName=n1\n");
+	REQUIRE(good.ok());
+	CHECK(good->system_cpus == "0-1" && good->node_name == "n1" &&
+		good->nri_socket == "/run/nri/nri.sock");
+	struct Case {
+		const char *text, *want;
+	};
+	const Case cases[] = {
+		{"", "SystemCpus is missing"},
+		{"SystemCpus=a", "line 1: SystemCpus=\"a\": write a list of processors"},
+		{"\nNriSocket=x", "line 2: NriSocket=\"x\": write an absolute path"},
+		{"NodeName=a/b", "line 1: NodeName=\"a/b\": write the NodeName of slurm.conf"},
+		{"Cpus=1", "line 1: \"Cpus=1\" is not one of the keys SystemCpus"},
+		{"SystemCpus", "line 1: \"SystemCpus\" is not one of the keys"},
+	};
+	for (const Case &one : cases) {
+		const auto got = parse_settings(one.text);
+		REQUIRE(!got.ok());
+		CHECK(got.error().what.starts_with(one.want));
+	}
+}
+
+void epilogs_wait_as_long_as_pods_may_take()
+{
+	using std::chrono::seconds;
+	CHECK(epilog_limit("5") == seconds(65));
+	CHECK(epilog_limit("100000") == seconds(86460));
+	for (const char *wrong : {"", "x", "5x", "-5", "99999999999"})
+		CHECK(epilog_limit(wrong) == seconds(90));
+	CHECK(epilog_limit(nullptr) == seconds(90));
+	CHECK(is_live({"c", "/c", true, seconds(1)}, true));
+	CHECK(!is_live({"c", "/c", true, seconds(1)}, false));
+	CHECK(is_live({"c", "/c", false, seconds(1)}, false));
+	CHECK(!is_live({"c", "/c", false, seconds(61)}, false));
+}
+
+void containerd_that_fails_open_is_named()
+{
+	const std::string good = "    enable = true\n    required_plugins = ['slurm-kube']\n"
+				 "    base_runtime_spec = '/etc/containerd/system.json'\n";
+	const std::string spec = R"({"linux": {"resources": {"cpu": {"cpus": "0"}}}})";
+	CHECK_EQUAL(base_spec_file(good), std::string("/etc/containerd/system.json"));
+	CHECK_EQUAL(base_spec_file("base_runtime_spec = ''\n"), std::string());
+	CHECK_EQUAL(containerd_lacks(good, spec, "0"), std::string());
+	CHECK(containerd_lacks("required_plugins = []\n", spec, "0").starts_with("containers"));
+	CHECK(containerd_lacks(good, "", "0").starts_with("a container could start"));
+	CHECK(containerd_lacks(good, spec, "0-1").starts_with("a container could start"));
+}
+
+/* A directory with records and cgroups of version 1, removed at the end. */
+class Machine
+{
+      public:
+	Machine()
+	{
+		char name[] = "/tmp/node-test.XXXXXX";
+		directory_ = ::mkdtemp(name);
+		fs::create_directories(directory_ / "cg/cpuset");
+	}
+	~Machine() { fs::remove_all(directory_); }
+	Machine(const Machine &) = delete;
+	Machine &operator=(const Machine &) = delete;
+
+	[[nodiscard]] Records records() const { return *Records::open(directory_ / "state"); }
+	[[nodiscard]] Cgroups cgroups() const { return {directory_ / "cg", "n1"}; }
+	void start_job(const std::string &job, const std::string &cpus) const
+	{
+		const fs::path cgroup = directory_ / "cg/cpuset/slurm_n1/uid_1000" / ("job_" + job);
+		fs::create_directories(cgroup);
+		std::ofstream(cgroup / "cpuset.cpus") << cpus << "\n";
+		std::ofstream(cgroup / "cpuset.mems") << "0\n";
+	}
+	void end_job() const { fs::remove_all(directory_ / "cg/cpuset/slurm_n1"); }
+
+      private:
+	fs::path directory_;
+};
+
+void records_outlive_the_daemon()
+{
+	const Machine machine;
+	const Records records = machine.records();
+	using State = Records::JobState;
+	CHECK(records.state_of(7) == State::open);
+	REQUIRE(records.close(7, false).ok());
+	CHECK(machine.records().state_of(7) == State::closed);
+	REQUIRE(records.close(7, true).ok());
+	CHECK(records.state_of(7) == State::cleared);
+	REQUIRE(records.keep_container(7, "c1", "/k/c1", false).ok());
+	REQUIRE(records.keep_container(71, "c2", "/k/c2", true).ok());
+	REQUIRE(records.containers_of(7).size() == 1);
+	CHECK(records.containers_of(7)[0].cgroup == "/k/c1" &&
+		!records.containers_of(7)[0].is_created);
+	CHECK(records.containers_of(71)[0].is_created);
+	records.forget_container("c1");
+	CHECK(records.containers_of(7).empty());
+	CHECK(!records.keep_container(7, "../x", "/k", true).ok());
+	CHECK((records.jobs() == std::vector<std::uint32_t>{7, 71}));
+}
+
+/* Whether a container of job 7 may be created. */
+bool may_create(const Machine &machine)
+{
+	const Records records = machine.records();
+	const Cgroups cgroups = machine.cgroups();
+	Plugin plugin(records, cgroups, "0");
+	const auto field = [](std::uint32_t tag, std::string_view text) {
+		return std::string(1, static_cast<char>(tag << 3 | 2)) +
+			static_cast<char>(text.size()) + std::string(text);
+	};
+	const std::string pod = field(1, "p1") +
+		field(6, field(1, "allocation.slurm-kube.io/job-id") + field(2, "7"));
+	const std::string container =
+		field(1, "c1") + field(2, "p1") + field(11, field(5, "/kubepods/c1"));
+	const std::string answer =
+		plugin.answer({"", "CreateContainer", field(1, pod) + field(2, container)});
+	const bool may = parse_rpc_response(answer).ok();
+	CHECK_EQUAL(records.containers_of(7).size(), std::size_t{may ? 1U : 0U});
+	records.forget_container("c1");
+	return may;
+}
+
+void a_job_is_closed_until_its_number_is_another_jobs()
+{
+	const Machine machine;
+	CHECK(!may_create(machine));
+	machine.start_job("7", "");
+	CHECK(!may_create(machine)); /* slurmd is just making it */
+	machine.start_job("7", "1");
+	CHECK(may_create(machine));
+	machine.end_job();
+	CHECK(may_create(machine)); /* slurmstepd was killed, the job runs on */
+	machine.start_job("7", "1");
+	REQUIRE(machine.records().close(7, false).ok());
+	CHECK(!may_create(machine));
+	machine.end_job();
+	REQUIRE(end_job(machine.records(), machine.cgroups(), 7, std::chrono::seconds(0), true)
+			.ok());
+	CHECK(!may_create(machine));
+	machine.start_job("7", "0");
+	CHECK(may_create(machine));
+}
+
+void the_end_waits_for_containers()
+{
+	const Machine machine;
+	const Records records = machine.records();
+	REQUIRE(records.keep_container(7, "c1", "/k/c1", false).ok());
+	const auto waited = end_job(records, machine.cgroups(), 7, std::chrono::seconds(0), false);
+	REQUIRE(!waited.ok());
+	CHECK_EQUAL(waited.error().what, std::string("container c1 still runs"));
+	CHECK(records.state_of(7) == Records::JobState::closed);
+	records.forget_container("c1");
+	CHECK(end_job(records, machine.cgroups(), 7, std::chrono::seconds(0), false).ok());
+}
+
+} // namespace
+
+int main()
+{
+	return check::run_tests("node",
+		{TEST(containers_get_the_processors_of_their_job), TEST(only_numbers_are_jobs),
+			TEST(lists_of_processors), TEST(cgroups_of_both_drivers),
+			TEST(settings_are_read_and_errors_say_what_to_write),
+			TEST(epilogs_wait_as_long_as_pods_may_take),
+			TEST(containerd_that_fails_open_is_named), TEST(records_outlive_the_daemon),
+			TEST(a_job_is_closed_until_its_number_is_another_jobs),
+			TEST(the_end_waits_for_containers)});
+}
