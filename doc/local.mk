@@ -29,6 +29,7 @@ EXTRA_DIST += \
 	%D%/design \
 	%D%/man/skube.1.scd \
 	%D%/man/slurm-kube.7.scd \
+	%D%/man/slurmkube-node.8.scd \
 	%D%/man/slurmkubed.8.scd \
 	%D%/man/slurmkubed.yaml.5.scd \
 	%D%/site/build \
@@ -48,6 +49,7 @@ if HAVE_MAN_PAGES
 dist_man_MANS += \
 	%D%/man/skube.1 \
 	%D%/man/slurm-kube.7 \
+	%D%/man/slurmkube-node.8 \
 	%D%/man/slurmkubed.8 \
 	%D%/man/slurmkubed.yaml.5
 endif

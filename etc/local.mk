@@ -6,10 +6,16 @@ dist_doc_DATA += \
 	%D%/policy-scheduler-name.yaml \
 	%D%/rbac.yaml \
 	%D%/slurm-kube.slurm.conf \
+	%D%/slurmkube-node.conf \
 	%D%/slurmkubed.yaml
-units = %D%/slurmkubed.service %D%/slurmkubed@.service
-EXTRA_DIST += %D%/slurmkubed.service.in %D%/slurmkubed@.service.in
-CLEANFILES += $(units)
+units = %D%/slurmkubed.service %D%/slurmkubed@.service %D%/slurmkube-node.service
+EXTRA_DIST += %D%/slurmkubed.service.in %D%/slurmkubed@.service.in \
+	%D%/slurmkube-node.service.in %D%/50-slurm-kube.in
+CLEANFILES += $(units) $(epilogs)
+# slurm.conf's Epilog names it
+epilogs = %D%/50-slurm-kube
+epilogdir = $(pkglibexecdir)/epilog.d
+epilog_SCRIPTS = $(epilogs)
 
 if HAVE_SYSTEMD_UNIT
 systemdsystemunit_DATA = $(units)
@@ -20,6 +26,10 @@ make_unit = $(AM_V_GEN)$(MKDIR_P) %D% && $(SED) 's|[@]sbindir[@]|$(sbindir)|g' \
 %D%/slurmkubed.service: $(srcdir)/%D%/slurmkubed.service.in Makefile
 	$(make_unit)
 %D%/slurmkubed@.service: $(srcdir)/%D%/slurmkubed@.service.in Makefile
+	$(make_unit)
+%D%/slurmkube-node.service: $(srcdir)/%D%/slurmkube-node.service.in Makefile
+	$(make_unit)
+%D%/50-slurm-kube: $(srcdir)/%D%/50-slurm-kube.in Makefile
 	$(make_unit)
 
 # Where each shell looks for completions; distributions may use other directories.
