@@ -2,9 +2,9 @@
 /*
  * cgroups.h - the cgroups of Slurm's jobs and of containers, versions 1 and 2.
  *
- * Reads and, for jobs that have ended, kills and removes. May block for as long as the kernel takes.
- * Sources: Slurm's src/plugins/cgroup/v1/cgroup_v1.c and v2/cgroup_v2.c; cgroups(7). From 26.05 on
- * cgroup.conf must have CgroupJobIdPaths=yes.
+ * Reads and, for jobs that have ended, kills and removes. May block for as long as the kernel
+ * takes. Sources: Slurm's cgroup_v1.c and cgroup_v2.c of the plugins cgroup/v1 and cgroup/v2;
+ * cgroups(7). From 26.05 on cgroup.conf must have CgroupJobIdPaths=yes.
  */
 #ifndef SLURMKUBE_NODE_CGROUPS_H
 #define SLURMKUBE_NODE_CGROUPS_H

@@ -3,7 +3,8 @@
 
 #include <charconv>
 #include <cstring>
-#include <thread>
+
+#include <poll.h>
 
 namespace slurmkube::node
 {
@@ -61,7 +62,7 @@ Result<Ok> end_job(const Records &records, const Cgroups &cgroups, std::uint32_t
 			return Error{Errc::again,
 				live.empty() ? "the job's cgroups cannot be removed"
 					     : "container " + live + " still runs"};
-		std::this_thread::sleep_for(pause);
+		(void)::poll(nullptr, 0, static_cast<int>(pause.count()));
 		pause = std::min(2 * pause, k_pause_max);
 	}
 }

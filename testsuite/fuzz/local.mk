@@ -1,7 +1,7 @@
 # Targets for libFuzzer. These programs replay the kept inputs. In a build that was configured with
 # --enable-sanitizers=fuzzer, "make fuzzers" links each of them again as a fuzzer, beside the first
 # as fuzz_NAME.fuzzer (testsuite/fuzz/fuzz does it).
-fuzz_libs = libskube.la libkubeplugin.la libagent.la libcodec.la libcore.la libbase.la
+fuzz_libs = libnode.la libskube.la libkubeplugin.la libagent.la libcodec.la libcore.la libbase.la
 fuzz_cppflags = $(AM_CPPFLAGS) $(YAML_CFLAGS)
 fuzz_main = libreplay.la
 fuzz_ldflags = $(AM_LDFLAGS)
@@ -13,6 +13,7 @@ fuzz_targets = \
 	testsuite/fuzz/fuzz_conf \
 	testsuite/fuzz/fuzz_link \
 	testsuite/fuzz/fuzz_marker \
+	testsuite/fuzz/fuzz_nri \
 	testsuite/fuzz/fuzz_numbers \
 	testsuite/fuzz/fuzz_options \
 	testsuite/fuzz/fuzz_owner \
@@ -50,6 +51,10 @@ testsuite_fuzz_fuzz_marker_SOURCES = %D%/fuzz.h %D%/fuzz_marker.cc
 testsuite_fuzz_fuzz_marker_CPPFLAGS = $(fuzz_cppflags)
 testsuite_fuzz_fuzz_marker_LDFLAGS = $(fuzz_ldflags)
 testsuite_fuzz_fuzz_marker_LDADD = $(fuzz_main) $(fuzz_libs)
+testsuite_fuzz_fuzz_nri_SOURCES = %D%/fuzz.h %D%/fuzz_nri.cc
+testsuite_fuzz_fuzz_nri_CPPFLAGS = $(fuzz_cppflags)
+testsuite_fuzz_fuzz_nri_LDFLAGS = $(fuzz_ldflags)
+testsuite_fuzz_fuzz_nri_LDADD = $(fuzz_main) $(fuzz_libs)
 testsuite_fuzz_fuzz_numbers_SOURCES = %D%/fuzz.h %D%/fuzz_numbers.cc
 testsuite_fuzz_fuzz_numbers_CPPFLAGS = $(fuzz_cppflags)
 testsuite_fuzz_fuzz_numbers_LDFLAGS = $(fuzz_ldflags)

@@ -21,7 +21,8 @@ nodist_testsuite_unit_skube_tests_SOURCES = $(skube_test_groups)
 testsuite_unit_skube_tests_SOURCES = \
 	%D%/grouped.cc \
 	%D%/grouped.h
-testsuite_unit_skube_tests_LDADD = libcheck.la libnode.la libskube.la libcodec.la libcore.la libbase.la
+testsuite_unit_skube_tests_LDADD = libcheck.la libnode.la libskube.la libcodec.la libcore.la \
+	libbase.la
 EXTRA_DIST += $(skube_test_files)
 CLEANFILES += $(skube_test_groups) $(skube_test_programs)
 $(skube_test_groups): testsuite/unit/skube.mk testsuite/unit/group

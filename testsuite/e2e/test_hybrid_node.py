@@ -1,0 +1,401 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What slurmkube-node does on a hybrid node: a real slurmd with cgroups, a real kubelet and
+containerd, all on this machine. The tests allocate jobs and bind pods themselves. The system's
+processor is 0, so the first job must have another one.
+"""
+import os
+import re
+import signal
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+from lib import Cluster, equal, pod, run, wait_for
+from lib.process import Process, output_of
+
+NODE = "native"
+SYSTEM = "0"
+SLOW = 180  # seconds; the kubelet repeats a refused creation after 12 to 15 s
+NOTE = "allocation.slurm-kube.io/"
+CONF = """ProctrackType=proctrack/cgroup
+TaskPlugin=task/cgroup,task/affinity
+PrologFlags=Contain
+Epilog={dir}/epilog
+""".splitlines()
+CGROUP = """CgroupPlugin=cgroup/v1
+ConstrainCores=yes
+ConstrainRAMSpace=yes
+"""
+# The piece that is installed acts for jobs of pods only; salloc cannot mark them.
+EPILOG = """#!/bin/sh
+date +%s.%N >> {dir}/epilog-began-$SLURM_JOB_ID
+SPANK_SLURM_KUBE_GRACE=5 {program} --config {dir}/node.conf --wait "$SLURM_JOB_ID"
+status=$?
+date +%s.%N >> {dir}/epilog-ended-$SLURM_JOB_ID
+exit $status
+"""
+
+
+class _HybridNode(Cluster):
+    """A cluster without the agent and the plugin's nodes."""
+
+    def __init__(self, build):
+        super().__init__(
+            build,
+            agent=False,
+            slurm_options={"native_size": "CPUs=2 RealMemory=4000", "plugin": False},
+        )
+        self.slurm.extra += [line.format(dir=self.dir) for line in CONF]
+        self.program = self.slurm.build / "root/sbin/slurmkube-node"
+        epilog = self.dir / "epilog"
+        epilog.write_text(EPILOG.format(dir=self.dir, program=self.program))
+        epilog.chmod(0o755)
+        (self.dir / "node.conf").write_text(
+            f"SystemCpus={SYSTEM}\nNodeName={NODE}\nNriSocket={self.dir}/{NODE}/run/nri.sock\n"
+            f"StateDirectory={self.dir}/node-state\n"
+        )
+        self.helper = Process(
+            "slurmkube-node",
+            [self.program, "--config", self.dir / "node.conf"],
+            self.dir / "log/slurmkube-node.out",
+        )
+        write = self.slurm.write_conf
+
+        def write_conf():
+            write()
+            (self.dir / "cgroup.conf").write_text(CGROUP)
+
+        self.slurm.write_conf = write_conf
+
+    def daemons(self):
+        return super().daemons() + [self.helper]
+
+    def start_kubernetes(self):
+        super().start_kubernetes()
+        self.stack.callback(self.helper.stop)
+        self.helper.start()
+        self.plane.real_node(NODE, SYSTEM_CPUS=SYSTEM)
+
+
+# ---- what the tests do ----
+
+
+def _allocate(bed, cpus=1):
+    """A job without steps on the node, as a placeholder is; returns its number and cpuset."""
+    before = set(_running(bed))
+    bed.slurm.run("salloc", "--no-shell", f"--cpus-per-task={cpus}", f"-w{NODE}", "-Qn1")
+    (job,) = set(_running(bed)) - before
+    return job, wait_for(lambda: _cpuset(job), f"the cpuset of job {job}")
+
+
+def _running(bed):
+    return [int(number) for number in bed.slurm.run("squeue", "-htR", "-o%A").split()]
+
+
+def _cpuset(job):
+    for file in Path("/sys/fs/cgroup/cpuset").glob(f"slurm*/uid_*/job_{job}/cpuset.cpus"):
+        return file.read_text().strip() or None
+    return None
+
+
+def _bound(bed, name, job=None, **options):
+    """A pod bound to the node with the job's annotation, as the agent does it."""
+    options.setdefault("shell", "sleep 3600")
+    made = bed.kube.create(pod(name, scheduler="none", cpu="100m", **options))
+    bed.kube.bind(name, NODE, {f"{NOTE}job-id": str(job)} if job else {})
+    return made
+
+
+def _processes(bed, name):
+    """The process ids of the pod's containers, without pause."""
+    uid = bed.kube.get("Pod", name)["metadata"]["uid"]
+    found = set()
+    for file in Path("/sys/fs/cgroup/cpuset").glob(
+        f"slurm-kube-*/kubepods/**/pod{uid}/*/cgroup.procs"
+    ):
+        found |= {int(pid) for pid in file.read_text().split()}
+    return {pid for pid in found if _name(pid) not in ("pause", "runc:[2:INIT]", "runc")}
+
+
+def _status(pid, key):
+    try:
+        text = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return re.search(rf"(?m)^{key}:\s*(.*)$", text)[1]
+
+
+def _kill(pid):
+    try:
+        signal.pidfd_send_signal(os.pidfd_open(pid), signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def _name(pid):
+    return _status(pid, "Name")
+
+
+def _cpus_of(bed, name):
+    """The sets of processors that the pod's processes may use."""
+    sets = {_status(pid, "Cpus_allowed_list") for pid in _processes(bed, name)}
+    return sets - {None}
+
+
+def _runs(bed, name):
+    bed.kube.wait_phase(name, "Running", timeout=SLOW)
+    return wait_for(lambda: _cpus_of(bed, name), f"processes of {name}")
+
+
+def _refusal(bed, name):
+    """The message with which the container waits."""
+    for status in bed.kube.get("Pod", name)["status"].get("containerStatuses", []):
+        waiting = status["state"].get("waiting", {})
+        if waiting.get("reason") == "CreateContainerError":
+            return waiting["message"]
+    return None
+
+
+def _refused(bed, name, text):
+    message = wait_for(lambda: _refusal(bed, name), f"{name} to be refused", timeout=SLOW)
+    assert text in message, message
+    equal(_processes(bed, name), set())
+
+
+def _gone(bed, *names):
+    for name in names:
+        bed.kube.delete("Pod", name, gracePeriodSeconds=0)
+    for name in names:
+        bed.kube.wait_gone(name, timeout=SLOW)
+
+
+def _state(bed, job):
+    return bed.slurm.run("squeue", "-h", f"-j{job}", "-o%T").strip()
+
+
+def _cancel(bed, job):
+    bed.slurm.run("scancel", str(job))
+
+
+def _idle(bed):
+    wait_for(lambda: bed.slurm.node(NODE)["State"] == "IDLE", "the node to be idle", timeout=SLOW)
+
+
+def _native(bed, seconds=60):
+    """A native job with one processor; returns its number."""
+    text = bed.slurm.run(
+        "sbatch",
+        "--parsable",
+        f"-w{NODE}",
+        f"--output={bed.dir}/native-%j.out",
+        f"--wrap=exec sleep {seconds}",
+    )
+    return int(text)
+
+
+def _native_cpus(job):
+    """The sets of processors of a native job's processes."""
+    found = set()
+    for file in Path("/sys/fs/cgroup/cpuset").glob(
+        f"slurm*/uid_*/job_{job}/step_batch/**/cgroup.procs"
+    ):
+        found |= {_status(pid, "Cpus_allowed_list") for pid in file.read_text().split()}
+    return found - {None}
+
+
+# ---- the tests ----
+
+
+def test_containers_have_the_processors_of_their_job(bed):
+    """Beside a native job, at every sample; the system's containers have the system's."""
+    native = _native(bed)
+    bed.slurm.wait_job(native, "RUNNING")
+    theirs = wait_for(lambda: _native_cpus(native), "processes of the native job")
+    job, cpus = _allocate(bed)
+    _bound(bed, "beside", job)
+    equal(_runs(bed, "beside"), {cpus})
+    for _ in range(100):
+        equal((_cpus_of(bed, "beside"), _native_cpus(native)), ({cpus}, theirs))
+        time.sleep(0.01)
+    assert cpus not in theirs, (cpus, theirs)
+    _bound(bed, "system")
+    equal(_runs(bed, "system"), {SYSTEM})
+    _gone(bed, "beside", "system")
+    _cancel(bed, job)
+    _cancel(bed, native)
+    _idle(bed)
+
+
+def test_without_a_job_no_container(bed):
+    """A number that Slurm does not know, and one that is none."""
+    _bound(bed, "unknown", 999999)
+    _refused(bed, "unknown", "Slurm job 999999 has no processors on this node")
+    _bound(bed, "nonsense", "1;reboot")
+    _refused(bed, "nonsense", "is not a job id")
+    _gone(bed, "unknown", "nonsense")
+
+
+def test_the_epilog_waits_for_the_last_process(bed):
+    """The job is cancelled while its container runs: the node is COMPLETING, and a native job that
+    needs all processors starts only when the container's processes are gone. The container is not
+    started anew, although its pod would."""
+    job, _ = _allocate(bed)
+    _bound(
+        bed,
+        "lasting",
+        job,
+        shell="trap 'sleep 3; exit 0' TERM; while :; do sleep 0.1; done",
+        spec={"restartPolicy": "Always"},
+    )
+    _runs(bed, "lasting")
+    waiting = int(
+        bed.slurm.run(
+            "sbatch",
+            "--parsable",
+            f"-w{NODE}",
+            "-c2",
+            f"--output={bed.dir}/native-%j.out",
+            "--wrap=exec sleep 600",
+        )
+    )
+    _cancel(bed, job)
+    wait_for(lambda: (bed.dir / f"epilog-began-{job}").exists(), "the epilog")
+    time.sleep(1)
+    assert _processes(bed, "lasting")
+    equal(_state(bed, waiting), "PENDING")
+    bed.kube.delete("Pod", "lasting")
+    wait_for(lambda: not _processes(bed, "lasting"), "the end of the processes", timeout=SLOW)
+    bed.slurm.wait_job(waiting, "RUNNING", timeout=SLOW)
+    bed.kube.wait_gone("lasting", timeout=SLOW)
+    _cancel(bed, waiting)
+    _idle(bed)
+
+
+def test_a_container_of_an_ended_job_is_not_started_anew(bed):
+    """Its program ends after the job."""
+    job, _ = _allocate(bed)
+    _bound(
+        bed,
+        "again",
+        job,
+        spec={"restartPolicy": "Always"},
+        shell="trap 'exit 0' USR1; while :; do sleep 0.1; done",
+    )
+    _runs(bed, "again")
+    _cancel(bed, job)
+    wait_for(lambda: (bed.dir / f"epilog-began-{job}").exists(), "the epilog")
+    for pid in _processes(bed, "again"):
+        _kill(pid)
+    _idle(bed)
+    _refused(bed, "again", f"Slurm job {job} has ended on this node")
+    _gone(bed, "again")
+
+
+@contextmanager
+def _away(bed):
+    """Without slurmkube-node."""
+    bed.helper.kill9()
+    yield
+    bed.helper.start()
+
+
+def test_without_the_daemon_no_container(bed):
+    """containerd refuses it; running ones go on, and get Slurm's processors again afterwards."""
+    job, cpus = _allocate(bed)
+    _bound(bed, "before", job)
+    _runs(bed, "before")
+    other, others_cpus = _allocate(bed)
+    with _away(bed):
+        _bound(bed, "meanwhile", other)
+        _refused(bed, "meanwhile", "slurm-kube")
+        equal(_cpus_of(bed, "before"), {cpus})
+    equal(_runs(bed, "meanwhile"), {others_cpus})
+    _gone(bed, "before", "meanwhile")
+    _cancel(bed, job)
+    _cancel(bed, other)
+    _idle(bed)
+
+
+def test_a_daemon_that_dies_within_a_request(bed):
+    """The container starts, on the system's processors."""
+    job, cpus = _allocate(bed, cpus=2)
+    equal(cpus, "0-1")
+    bed.helper.signal(signal.SIGSTOP)
+    _bound(bed, "unlucky", job)
+    time.sleep(1)
+    bed.helper.kill9()
+    bed.kube.wait_phase("unlucky", "Running", timeout=SLOW)
+    equal(wait_for(lambda: _cpus_of(bed, "unlucky"), "its processes"), {SYSTEM})
+    bed.helper.start()
+    wait_for(lambda: _cpus_of(bed, "unlucky") == {cpus}, "the daemon to adopt the container")
+    _gone(bed, "unlucky")
+    _cancel(bed, job)
+    _idle(bed)
+
+
+def test_a_killed_slurmstepd(bed):
+    """Its cgroup stays when the job ends; the epilog removes it, and the container gets no
+    successor."""
+    job, cpus = _allocate(bed)
+    _bound(bed, "orphan", job)
+    _runs(bed, "orphan")
+    for file in Path("/sys/fs/cgroup/cpuset").glob(f"slurm*/uid_*/job_{job}/**/cgroup.procs"):
+        for pid in file.read_text().split():
+            if _name(pid) == "slurmstepd":
+                _kill(int(pid))
+    equal(_cpus_of(bed, "orphan"), {cpus})
+    _cancel(bed, job)
+    wait_for(lambda: (bed.dir / f"epilog-began-{job}").exists(), "the epilog")
+    _gone(bed, "orphan")
+    _idle(bed)
+    equal(_cpuset(job), None)
+
+
+def test_check_names_what_is_missing(bed):
+    """The command of the documents; containerd's configuration is that of another machine here."""
+    said = output_of(bed.program, "--config", bed.dir / "node.conf", "--check", check=False)
+    assert re.search(r"(?m)^ok +socket", said), said
+    assert re.search(r"(?m)^ok +cgroups", said), said
+    assert re.search(r"(?m)^FAILED containerd", said), said
+    said = output_of(bed.program, "--config", bed.dir / "node.conf", "--list")
+    assert said.startswith("JOB "), said
+
+
+def test_slurmd_killed_in_the_epilog(bed):
+    """slurmctld repeats the job's end, and the new slurmd runs a second epilog."""
+    job, _ = _allocate(bed)
+    _bound(bed, "twice", job, shell="trap '' TERM; while :; do sleep 0.1; done")
+    _runs(bed, "twice")
+    _cancel(bed, job)
+    began = bed.dir / f"epilog-began-{job}"
+    wait_for(began.exists, "the epilog")
+    bed.slurm.slurmd.kill9()
+    bed.slurm.slurmd.start()
+    wait_for(lambda: len(began.read_text().split()) > 1, "a second epilog", timeout=SLOW)
+    assert "COMPLETING" in bed.slurm.node(NODE)["State"]
+    _gone(bed, "twice")
+    _idle(bed)
+
+
+def test_containerd_killed_before_the_end(bed):
+    """Its containers live on, and so the epilog waits for their processes. The last case, because
+    the node is of no use any more.
+    """
+    job, _ = _allocate(bed)
+    _bound(bed, "left", job)
+    _runs(bed, "left")
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        if f"{bed.dir}/{NODE}/containerd.toml" in path.read_text(errors="replace"):
+            _kill(int(path.parent.name))
+    _cancel(bed, job)
+    wait_for((bed.dir / f"epilog-began-{job}").exists, "the epilog")
+    time.sleep(1)
+    assert "COMPLETING" in bed.slurm.node(NODE)["State"]
+    for pid in _processes(bed, "left"):
+        _kill(pid)
+    _idle(bed)
+
+
+if __name__ == "__main__":
+    run(_HybridNode)
