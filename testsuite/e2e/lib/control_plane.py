@@ -115,6 +115,10 @@ class ControlPlane:
         """action: --kill, --start, --freeze or --thaw."""
         output_of(SCRIPTS / "node-restart", self.nodes[name], action)
 
+    def containerd(self, name, action):
+        """action: --kill or --start; its containers go on."""
+        output_of(SCRIPTS / "node-restart", self.nodes[name], f"{action}-containerd")
+
     def kubectl(self, *arguments, user="admin", check=True, stdin=None):
         return output_of(
             CACHE / "k8s/bin/kubectl",

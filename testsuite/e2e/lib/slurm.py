@@ -23,6 +23,8 @@ class Slurm:
     """Runs in directory. Ports: port slurmctld, port+1 slurmd, port+2 the plugin's sink, port+3
     slurmdbd.
 
+    native_name: of slurmd's node; with cgroups it must be unlike those of other runs on the
+    machine, because slurmd's cgroups are named by it.
     accounting: True for a slurmdbd, or the value of AccountingStorageEnforce.
     """
 
@@ -35,11 +37,12 @@ class Slurm:
         extra=(),
         plugin=True,
         native_size="CPUs=4 RealMemory=4000",
+        native_name="native",
         accounting=None,
         pod_partitions="",
     ):
         settings, self.native_size = build_settings(build), native_size
-        self.pod_partitions = pod_partitions
+        self.native_name, self.pod_partitions = native_name, pod_partitions
         self.clusters = []  # [(name, socket)]: several Kubernetes clusters
         self.node_lines = {}  # whose nodes -> lines of the Include file
         self.build, self.dir, self.port, self.min_job_age, self.extra = (
@@ -92,7 +95,7 @@ class Slurm:
             "-D",
             pid_file=directory / "slurmctld.pid",
         )
-        self.slurmd = self._daemon("slurmd", f"{self.sbin}slurmd", "-D", "-N", "native")
+        self.slurmd = self._daemon("slurmd", f"{self.sbin}slurmd", "-D", "-N", native_name)
         self.accounting = (
             Accounting(self, port + 3, accounting if isinstance(accounting, str) else "")
             if accounting
@@ -156,8 +159,9 @@ class Slurm:
         if native:
             self.slurmd.start()
             wait_for(
-                lambda: self.slurmd.check() and self.node("native")["State"].startswith("IDLE"),
-                "node native to be idle",
+                lambda: self.slurmd.check()
+                and self.node(self.native_name)["State"].startswith("IDLE"),
+                f"node {self.native_name} to be idle",
             )
 
     def start_slurmctld(self):

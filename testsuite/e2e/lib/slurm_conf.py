@@ -28,8 +28,8 @@ SlurmdParameters=config_overrides
 MaxJobCount=100000
 MinJobAge={min_job_age}
 ReturnToService={return_to_service}
-NodeName=native NodeHostname={host} NodeAddr=127.0.0.1 Port={slurmd_port} {native_size}
-PartitionName=native Nodes=native Default=YES DefMemPerCPU=100
+NodeName={native} NodeHostname={host} NodeAddr=127.0.0.1 Port={slurmd_port} {native_size}
+PartitionName=native Nodes={native} Default=YES DefMemPerCPU=100
 NodeSet=kube Feature=kube
 PartitionName=kube Nodes=kube DefMemPerCPU=100 MaxTime=UNLIMITED
 """
@@ -42,6 +42,7 @@ def render(slurm, extra):
         host=socket.gethostname().partition(".")[0],
         slurmctld_port=slurm.port,
         slurmd_port=slurm.port + 1,
+        native=slurm.native_name,
         native_size=slurm.native_size,
         plugin_dirs=":".join(map(str, slurm.plugin_dirs)),
         min_job_age=slurm.min_job_age,
