@@ -10,12 +10,14 @@ dist_doc_DATA += \
 	%D%/slurmkubed.yaml
 units = %D%/slurmkubed.service %D%/slurmkubed@.service %D%/slurmkube-node.service
 EXTRA_DIST += %D%/slurmkubed.service.in %D%/slurmkubed@.service.in \
-	%D%/slurmkube-node.service.in %D%/50-slurm-kube.in
-CLEANFILES += $(units) $(epilogs)
-# slurm.conf's Epilog names it
-epilogs = %D%/50-slurm-kube
+	%D%/slurmkube-node.service.in %D%/50-slurm-kube.in %D%/50-slurm-kube.prolog.in
+CLEANFILES += $(units) $(scripts_of_slurmd)
+# Epilog and Prolog in slurm.conf name them. They have one name in two folders.
+scripts_of_slurmd = %D%/50-slurm-kube %D%/prolog.d/50-slurm-kube
 epilogdir = $(pkglibexecdir)/epilog.d
-epilog_SCRIPTS = $(epilogs)
+prologdir = $(pkglibexecdir)/prolog.d
+epilog_SCRIPTS = %D%/50-slurm-kube
+prolog_SCRIPTS = %D%/prolog.d/50-slurm-kube
 
 if HAVE_SYSTEMD_UNIT
 systemdsystemunit_DATA = $(units)
@@ -31,6 +33,9 @@ make_unit = $(AM_V_GEN)$(MKDIR_P) %D% && $(SED) 's|[@]sbindir[@]|$(sbindir)|g' \
 	$(make_unit)
 %D%/50-slurm-kube: $(srcdir)/%D%/50-slurm-kube.in Makefile
 	$(make_unit)
+%D%/prolog.d/50-slurm-kube: $(srcdir)/%D%/50-slurm-kube.prolog.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(SED) 's|[@]sbindir[@]|$(sbindir)|g' \
+		$(srcdir)/%D%/50-slurm-kube.prolog.in > $@
 
 # Where each shell looks for completions; distributions may use other directories.
 bashcompletiondir = $(datadir)/bash-completion/completions

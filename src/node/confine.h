@@ -25,7 +25,7 @@ struct CpuSet {
 /* What is known of a job on this node. */
 struct JobFacts {
 	bool is_closed = false;       /* its epilog has asked for the end of its containers */
-	std::optional<CpuSet> cpuset; /* none: slurmd has made none */
+	std::optional<CpuSet> cpuset; /* none: slurmd has made none, or has ended the job */
 };
 
 /* The number of the job that the pod's placeholder is; 0: none. invalid: not a job id. */

@@ -29,6 +29,39 @@ std::string live_container_of(const Records &records, const Cgroups &cgroups, st
 	return {};
 }
 
+/* The same of any job that has ended. */
+std::string live_container_of_ended(const Records &records, const Cgroups &cgroups)
+{
+	for (const std::uint32_t job : records.jobs()) {
+		if (records.state_of(job) == Records::JobState::open && cgroups.cpuset_of(job))
+			continue;
+		const std::string live = live_container_of(records, cgroups, job);
+		if (!live.empty())
+			return live + " of job " + std::to_string(job);
+	}
+	return {};
+}
+
+/* Waits longer each time. */
+class Pause
+{
+      public:
+	explicit Pause(std::chrono::seconds limit) : end_(Clock::now() + limit) {}
+	/* false: the limit is over */
+	bool wait()
+	{
+		if (Clock::now() >= end_)
+			return false;
+		(void)::poll(nullptr, 0, static_cast<int>(next_.count()));
+		next_ = std::min(2 * next_, k_pause_max);
+		return true;
+	}
+
+      private:
+	Clock::time_point end_;
+	std::chrono::milliseconds next_ = k_pause_min;
+};
+
 } // namespace
 
 bool is_live(const ContainerRecord &container, bool has_processes)
@@ -52,18 +85,26 @@ Result<Ok> end_job(const Records &records, const Cgroups &cgroups, std::uint32_t
 {
 	if (Result<Ok> closed = records.close(job, false); !closed)
 		return closed;
-	const Clock::time_point end = Clock::now() + limit;
-	std::chrono::milliseconds pause = k_pause_min;
-	for (;;) {
+	for (Pause pause(limit);;) {
 		const std::string live = live_container_of(records, cgroups, job);
 		if (live.empty() && (!may_kill || cgroups.remove(job)))
 			return records.close(job, may_kill);
-		if (Clock::now() >= end)
+		if (!pause.wait())
 			return Error{Errc::again,
 				live.empty() ? "the job's cgroups cannot be removed"
 					     : "container " + live + " still runs"};
-		(void)::poll(nullptr, 0, static_cast<int>(pause.count()));
-		pause = std::min(2 * pause, k_pause_max);
+	}
+}
+
+Result<Ok> wait_for_ended_jobs(
+	const Records &records, const Cgroups &cgroups, std::chrono::seconds limit)
+{
+	for (Pause pause(limit);;) {
+		const std::string live = live_container_of_ended(records, cgroups);
+		if (live.empty())
+			return Ok{};
+		if (!pause.wait())
+			return Error{Errc::again, "container " + live + " still runs"};
 	}
 }
 

@@ -24,6 +24,13 @@ bool is_live(const ContainerRecord &container, bool has_processes);
  * of a user: what is no number counts as the default of 30 s, and a day is the maximum. */
 std::chrono::seconds epilog_limit(const char *grace);
 
+/* For a prolog: blocks until no container of a job that has ended here has a process. A slurmd that
+ * is killed within an epilog does not run it again but says that it is over (Slurm's req.c,
+ * slurm_cred_begin_expiration), so a new job may be on its way to processors that are in use. A
+ * job has ended if it is closed or its cgroup is gone. again: as below. */
+Result<Ok> wait_for_ended_jobs(
+	const Records &records, const Cgroups &cgroups, std::chrono::seconds limit);
+
 /* Blocks. may_kill: slurmd has ended the job, so what is left in the job's own cgroups is an orphan
  * of a killed slurmstepd. again: containers still run after the limit; io: not recorded. */
 Result<Ok> end_job(const Records &records, const Cgroups &cgroups, std::uint32_t job,

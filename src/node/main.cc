@@ -32,13 +32,14 @@ constexpr int k_pause_ms = 500; /* between two attempts to connect */
 constexpr const char *k_help =
 	"usage: slurmkube-node [--config FILE]             the daemon of a hybrid node\n"
 	"       slurmkube-node [--config FILE] --wait JOB  ends a job here (for an epilog)\n"
+	"       slurmkube-node [--config FILE] --settle    waits for ended jobs (for a prolog)\n"
 	"       slurmkube-node [--config FILE] --list      jobs with containers\n"
 	"       slurmkube-node [--config FILE] --check     whether this node is set up\n"
 	"       slurmkube-node --version | --help\n";
 
 struct Options {
 	std::string config = k_settings_file;
-	enum class Command { serve, wait, list, check } command = Command::serve;
+	enum class Command { serve, wait, settle, list, check } command = Command::serve;
 	std::uint32_t job = 0;
 };
 
@@ -68,6 +69,9 @@ void take_option(int option, Options &options)
 		options.command = Options::Command::wait;
 		options.job = job_id(optarg);
 		break;
+	case 's':
+		options.command = Options::Command::settle;
+		break;
 	case 'l':
 		options.command = Options::Command::list;
 		break;
@@ -88,9 +92,10 @@ void take_option(int option, Options &options)
 Options options_of(int argc, char **argv)
 {
 	static const option k_options[] = {{"config", required_argument, nullptr, 'c'},
-		{"wait", required_argument, nullptr, 'w'}, {"list", no_argument, nullptr, 'l'},
-		{"check", no_argument, nullptr, 'k'}, {"version", no_argument, nullptr, 'V'},
-		{"help", no_argument, nullptr, 'h'}, {nullptr, 0, nullptr, 0}};
+		{"wait", required_argument, nullptr, 'w'}, {"settle", no_argument, nullptr, 's'},
+		{"list", no_argument, nullptr, 'l'}, {"check", no_argument, nullptr, 'k'},
+		{"version", no_argument, nullptr, 'V'}, {"help", no_argument, nullptr, 'h'},
+		{nullptr, 0, nullptr, 0}};
 	Options options;
 	for (int option; (option = getopt_long(argc, argv, "h", k_options, nullptr)) != -1;)
 		take_option(option, options);
@@ -168,6 +173,14 @@ int wait_for(const Options &options, const Records &records, const Cgroups &cgro
 	return ended ? 0 : complain(ended.error());
 }
 
+/* An hour is more than any grace period after which an epilog gives up by itself. */
+int settle(const Records &records, const Cgroups &cgroups)
+{
+	constexpr std::chrono::hours k_limit{1};
+	const Result<Ok> over = wait_for_ended_jobs(records, cgroups, k_limit);
+	return over ? 0 : complain(over.error());
+}
+
 const char *state_name(Records::JobState state)
 {
 	switch (state) {
@@ -184,7 +197,7 @@ int list(const Records &records, const Cgroups &cgroups)
 {
 	std::printf("%-10s %-7s %-16s %s\n", "JOB", "STATE", "CPUS", "CONTAINERS");
 	for (const std::uint32_t job : records.jobs()) {
-		const std::optional<CpuSet> set = records.cpuset_of(job);
+		const std::optional<CpuSet> set = cgroups.cpuset_of(job);
 		std::size_t live = 0;
 		for (const ContainerRecord &container : records.containers_of(job))
 			if (cgroups.has_processes(container.cgroup))
@@ -207,6 +220,8 @@ int run(const Options &options)
 	switch (options.command) {
 	case Options::Command::wait:
 		return wait_for(options, *records, cgroups);
+	case Options::Command::settle:
+		return settle(*records, cgroups);
 	case Options::Command::list:
 		return list(*records, cgroups);
 	case Options::Command::check:

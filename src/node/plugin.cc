@@ -70,16 +70,12 @@ Result<std::string> Plugin::payload_for(const RpcRequest &request)
 JobFacts Plugin::facts_of(std::uint32_t job)
 {
 	Records::JobState state = records_.state_of(job);
-	std::optional<CpuSet> set = cgroups_.cpuset_of(job);
+	const std::optional<CpuSet> set = cgroups_.cpuset_of(job);
 	if (state == Records::JobState::cleared && set) {
 		records_.reopen(job);
 		state = Records::JobState::open;
 	}
-	const std::optional<CpuSet> kept = records_.cpuset_of(job);
-	if (set && set != kept)
-		if (const Result<Ok> written = records_.keep_cpuset(job, *set); !written)
-			log_warning("%s", written.error().what.c_str());
-	return {state != Records::JobState::open, set ? set : kept};
+	return {state != Records::JobState::open, set};
 }
 
 Result<Confinement> Plugin::allowed(const Pod &pod, const Container &container)

@@ -18,7 +18,7 @@ namespace
 
 constexpr std::size_t k_id_max = 128;
 constexpr const char *k_cleared = "cleared", *k_created = "created", *k_creating = "creating";
-constexpr const char *k_folders[] = {"closed", "cpusets", "containers"};
+constexpr const char *k_folders[] = {"closed", "containers"};
 
 bool is_container_id(const std::string &id)
 {
@@ -107,23 +107,7 @@ Records::JobState Records::state_of(std::uint32_t job) const
 void Records::reopen(std::uint32_t job) const
 {
 	std::error_code ignored;
-	fs::remove(directory_ / "cpusets" / std::to_string(job), ignored);
 	fs::remove(directory_ / "closed" / std::to_string(job), ignored);
-}
-
-Result<Ok> Records::keep_cpuset(std::uint32_t job, const CpuSet &set) const
-{
-	return write(
-		directory_ / "cpusets" / std::to_string(job), set.cpus + "\n" + set.mems + "\n");
-}
-
-std::optional<CpuSet> Records::cpuset_of(std::uint32_t job) const
-{
-	const std::vector<std::string> lines =
-		lines_in(directory_ / "cpusets" / std::to_string(job));
-	if (lines.size() != 2 || !is_cpu_list(lines[0]))
-		return std::nullopt;
-	return CpuSet{lines[0], lines[1]};
 }
 
 Result<Ok> Records::keep_container(

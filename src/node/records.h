@@ -5,8 +5,6 @@
  *
  *   closed/JOB         the job's epilog has begun; content "cleared": slurmd's cgroups are gone,
  *                      so that new ones belong to a new job with this number
- *   cpusets/JOB        the job's processors and memory nodes, for containers that start when its
- *                      cgroup is gone, because its slurmstepd was killed
  *   containers/JOB.ID  the container's cgroup, and whether the runtime has created it
  *
  * The daemon writes a container's record before it reads closed/, the epilog writes closed/ before
@@ -45,9 +43,6 @@ class Records
 	enum class JobState { open, closed, cleared };
 	[[nodiscard]] JobState state_of(std::uint32_t job) const;
 	void reopen(std::uint32_t job) const;
-
-	[[nodiscard]] Result<Ok> keep_cpuset(std::uint32_t job, const CpuSet &set) const;
-	[[nodiscard]] std::optional<CpuSet> cpuset_of(std::uint32_t job) const;
 
 	/* invalid: an id that is no file name. */
 	[[nodiscard]] Result<Ok> keep_container(std::uint32_t job, const std::string &id,

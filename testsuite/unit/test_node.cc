@@ -202,7 +202,7 @@ void a_job_is_closed_until_its_number_is_another_jobs()
 	machine.start_job("7", "1");
 	CHECK(may_create(machine));
 	machine.end_job();
-	CHECK(may_create(machine)); /* slurmstepd was killed, the job runs on */
+	CHECK(!may_create(machine)); /* its epilog begins after that */
 	machine.start_job("7", "1");
 	REQUIRE(machine.records().close(7, false).ok());
 	CHECK(!may_create(machine));
@@ -227,6 +227,27 @@ void the_end_waits_for_containers()
 	CHECK(end_job(records, machine.cgroups(), 7, std::chrono::seconds(0), false).ok());
 }
 
+void new_jobs_wait_for_containers_of_ended_ones()
+{
+	const Machine machine;
+	const Records records = machine.records();
+	const auto settled = [&] {
+		return wait_for_ended_jobs(records, machine.cgroups(), std::chrono::seconds(0))
+			.ok();
+	};
+	CHECK(settled());
+	machine.start_job("7", "1");
+	REQUIRE(records.keep_container(7, "c1", "/k/c1", false).ok());
+	CHECK(settled()); /* the job runs */
+	REQUIRE(records.close(7, false).ok());
+	CHECK(!settled());
+	records.reopen(7);
+	machine.end_job();
+	CHECK(!settled()); /* its epilog was killed before it began */
+	records.forget_container("c1");
+	CHECK(settled());
+}
+
 } // namespace
 
 int main()
@@ -238,5 +259,6 @@ int main()
 			TEST(epilogs_wait_as_long_as_pods_may_take),
 			TEST(containerd_that_fails_open_is_named), TEST(records_outlive_the_daemon),
 			TEST(a_job_is_closed_until_its_number_is_another_jobs),
-			TEST(the_end_waits_for_containers)});
+			TEST(the_end_waits_for_containers),
+			TEST(new_jobs_wait_for_containers_of_ended_ones)});
 }
