@@ -8,13 +8,13 @@ import os
 import re
 import signal
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from lib import Cluster, equal, pod, run, wait_for
 from lib.process import Process, output_of
 
-NODE = "native"
+NODE = f"native{os.getpid()}"  # names slurmd's cgroups, which are the machine's
 SYSTEM = "0"
 SLOW = 180  # seconds; the kubelet repeats a refused creation after 12 to 15 s
 NOTE = "allocation.slurm-kube.io/"
@@ -48,7 +48,11 @@ class _HybridNode(Cluster):
         super().__init__(
             build,
             agent=False,
-            slurm_options={"native_size": "CPUs=2 RealMemory=4000", "plugin": False},
+            slurm_options={
+                "native_name": NODE,
+                "native_size": "CPUs=2 RealMemory=4000",
+                "plugin": False,
+            },
         )
         self.slurm.extra += [line.format(dir=self.dir) for line in CONF]
         self.program = self.slurm.build / "root/sbin/slurmkube-node"
@@ -76,11 +80,22 @@ class _HybridNode(Cluster):
     def daemons(self):
         return super().daemons() + [self.helper]
 
+    def start_slurm(self):
+        self.stack.callback(_remove_cgroups)
+        super().start_slurm()
+
     def start_kubernetes(self):
         super().start_kubernetes()
         self.stack.callback(self.helper.stop)
         self.helper.start()
         self.plane.real_node(NODE, SYSTEM_CPUS=SYSTEM)
+
+
+def _remove_cgroups():
+    """Those of slurmd, which leaves its own."""
+    for cgroup in sorted(Path("/sys/fs/cgroup").glob(f"*/slurm_{NODE}/**"), reverse=True):
+        with suppress(OSError):  # a process is left: the failure is reported elsewhere
+            cgroup.rmdir()
 
 
 # ---- what the tests do ----
@@ -99,7 +114,7 @@ def _running(bed):
 
 
 def _cpuset(job):
-    for file in Path("/sys/fs/cgroup/cpuset").glob(f"slurm*/uid_*/job_{job}/cpuset.cpus"):
+    for file in Path("/sys/fs/cgroup/cpuset").glob(f"slurm_{NODE}/uid_*/job_{job}/cpuset.cpus"):
         return file.read_text().strip() or None
     return None
 
@@ -194,7 +209,7 @@ def _native(bed, seconds=60):
         "--parsable",
         f"-w{NODE}",
         f"--output={bed.dir}/native-%j.out",
-        f"--wrap=exec sleep {seconds}",
+        f"--wrap=exec srun sleep {seconds}",
     )
     return int(text)
 
@@ -214,10 +229,10 @@ def _native_of_all(bed):
 
 
 def _native_cpus(job):
-    """The sets of processors of a native job's processes."""
+    """The sets of processors of the processes of a native job's step."""
     found = set()
     for file in Path("/sys/fs/cgroup/cpuset").glob(
-        f"slurm*/uid_*/job_{job}/step_batch/**/cgroup.procs"
+        f"slurm_{NODE}/uid_*/job_{job}/step_0/**/cgroup.procs"
     ):
         found |= {_status(pid, "Cpus_allowed_list") for pid in file.read_text().split()}
     return found - {None}
@@ -327,16 +342,15 @@ def test_without_the_daemon_no_container(bed):
     _idle(bed)
 
 
-def test_a_daemon_that_dies_within_a_request(bed):
-    """The container starts, on the system's processors."""
+def test_a_daemon_that_is_stopped_within_a_request(bed):
+    """containerd waits two seconds for it; then the container starts on the system's processors."""
     job, cpus = _allocate(bed, cpus=2)
     equal(cpus, "0-1")
     bed.helper.signal(signal.SIGSTOP)
     _bound(bed, "unlucky", job)
-    time.sleep(1)
-    bed.helper.kill9()
     bed.kube.wait_phase("unlucky", "Running", timeout=SLOW)
     equal(wait_for(lambda: _cpus_of(bed, "unlucky"), "its processes"), {SYSTEM})
+    bed.helper.kill9()
     bed.helper.start()
     wait_for(lambda: _cpus_of(bed, "unlucky") == {cpus}, "the daemon to adopt the container")
     _gone(bed, "unlucky")
@@ -350,7 +364,7 @@ def test_a_killed_slurmstepd(bed):
     job, cpus = _allocate(bed)
     _bound(bed, "orphan", job)
     _runs(bed, "orphan")
-    for file in Path("/sys/fs/cgroup/cpuset").glob(f"slurm*/uid_*/job_{job}/**/cgroup.procs"):
+    for file in Path("/sys/fs/cgroup/cpuset").glob(f"slurm_{NODE}/uid_*/job_{job}/**/cgroup.procs"):
         for pid in file.read_text().split():
             if _name(pid) == "slurmstepd":
                 _kill(int(pid))
@@ -360,6 +374,30 @@ def test_a_killed_slurmstepd(bed):
     _gone(bed, "orphan")
     _idle(bed)
     equal(_cpuset(job), None)
+
+
+def test_the_epilog_waits_without_containerd(bed):
+    """It looks at processes, not at the runtime's word. A container that ends without containerd
+    lets the job end; the kubelet learns of it later."""
+    job, _ = _allocate(bed, cpus=2)
+    _bound(bed, "forlorn", job, spec={"restartPolicy": "Never"})
+    _runs(bed, "forlorn")
+    bed.plane.containerd(NODE, "--kill")
+    _cancel(bed, job)
+    wait_for(lambda: (bed.dir / f"epilog-began-{job}").exists(), "the epilog")
+    waiting = _native(bed)
+    time.sleep(3)
+    assert _processes(bed, "forlorn")
+    assert "COMPLETING" in bed.slurm.node(NODE)["State"]
+    equal(_state(bed, waiting), "PENDING")
+    for pid in _processes(bed, "forlorn"):
+        _kill(pid)
+    bed.slurm.wait_job(waiting, "RUNNING", timeout=SLOW)
+    equal(_processes(bed, "forlorn"), set())
+    bed.plane.containerd(NODE, "--start")
+    _gone(bed, "forlorn")
+    _cancel(bed, waiting)
+    _idle(bed)
 
 
 def test_check_names_what_is_missing(bed):
@@ -390,25 +428,6 @@ def test_slurmd_killed_in_the_epilog(bed):
     _gone(bed, "twice")
     wait_for(lambda: _native_cpus(waiting), "processes of the native job", timeout=SLOW)
     _cancel(bed, waiting)
-    _idle(bed)
-
-
-def test_containerd_killed_before_the_end(bed):
-    """Its containers live on, and so the epilog waits for their processes. The last case, because
-    the node is of no use any more.
-    """
-    job, _ = _allocate(bed)
-    _bound(bed, "left", job)
-    _runs(bed, "left")
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        if f"{bed.dir}/{NODE}/containerd.toml" in path.read_text(errors="replace"):
-            _kill(int(path.parent.name))
-    _cancel(bed, job)
-    wait_for((bed.dir / f"epilog-began-{job}").exists, "the epilog")
-    time.sleep(1)
-    assert "COMPLETING" in bed.slurm.node(NODE)["State"]
-    for pid in _processes(bed, "left"):
-        _kill(pid)
     _idle(bed)
 
 
