@@ -35,6 +35,8 @@ START = r"(?<![\w./$}~<>-])"
 PART = r"[\w.*+-]+"
 # folders with which a path in a comment may begin
 IN_SRC = re.compile(r"src/(?:(?:core|agent)/)?[a-z_]+")
+# folders named as kinds of objects, which documents have before a slash, too
+KINDS = {"node"}
 # a path from the top; a file of a kind that we have, with or without its folder
 PATH = re.compile(START + rf"((?:{'|'.join(TOPS)})/(?:{PART}/)*(?:{PART})?)")
 FILE = re.compile(START + r"((?:[\w*-]+/)*[\w*-]+\.(?:md|scd|h|cc|py|sh))\b(?![\w/(])")
@@ -161,7 +163,7 @@ class Tree:
         self.files = files_of(top)
         self.names = {*self.files, *self._folders(), *self._built()}
         self.ends = {end for name in self.names for end in ends_of(name)}
-        folders = {n.split("/")[-1] for n in self.names if IN_SRC.fullmatch(n)}
+        folders = {n.split("/")[-1] for n in self.names if IN_SRC.fullmatch(n)} - KINDS
         self.in_src = re.compile(START + rf"((?:{'|'.join(sorted(folders))})(?:/{PART})+)")
         self.facts = re.findall(r"^\*\*(\d+)\.\*\*", self.text(FACTS), re.M)
         self.decisions = [n for n in self.files if re.match(DECISIONS + r"/\d{4}-", n)]
