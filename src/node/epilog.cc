@@ -20,6 +20,9 @@ constexpr std::chrono::seconds k_grace_default{30}, k_grace_max{86400}, k_margin
 constexpr std::chrono::seconds k_creation_max{60};
 constexpr std::chrono::milliseconds k_pause_min{5}, k_pause_max{200};
 
+/* Longer than a pod with an ended job may be tried again; about 8 KB of tmpfs for each job. */
+constexpr std::chrono::hours k_forget_after{24};
+
 /* The container that a job's end waits for; empty: none. */
 std::string live_container_of(const Records &records, const Cgroups &cgroups, std::uint32_t job)
 {
@@ -85,6 +88,7 @@ Result<Ok> end_job(const Records &records, const Cgroups &cgroups, std::uint32_t
 {
 	if (Result<Ok> closed = records.close(job, false); !closed)
 		return closed;
+	records.prune(k_forget_after);
 	for (Pause pause(limit);;) {
 		const std::string live = live_container_of(records, cgroups, job);
 		if (live.empty() && (!may_kill || cgroups.remove(job)))

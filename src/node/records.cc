@@ -110,6 +110,21 @@ void Records::reopen(std::uint32_t job) const
 	fs::remove(directory_ / "closed" / std::to_string(job), ignored);
 }
 
+void Records::prune(std::chrono::seconds age) const
+{
+	std::error_code ignored;
+	for (const fs::path &file : files_in(directory_ / "closed")) {
+		const std::vector<std::string> lines = lines_in(file);
+		if (lines.empty() || lines[0] != k_cleared || age_of(file) < age)
+			continue;
+		for (const fs::path &container : files_in(directory_ / "containers"))
+			if (container.stem() == file.filename())
+				fs::remove(container, ignored);
+		/* closed/ last: until then no container of the job is created */
+		fs::remove(file, ignored);
+	}
+}
+
 Result<Ok> Records::keep_container(
 	std::uint32_t job, const std::string &id, const std::string &cgroup, bool is_created) const
 {

@@ -9,6 +9,7 @@
  *
  * The daemon writes a container's record before it reads closed/, the epilog writes closed/ before
  * it reads the records: so either the daemon refuses the container or the epilog waits for it.
+ * Jobs that were cleared long ago are forgotten: without a cgroup they have no processors anyway.
  * Files are replaced by rename(2). One daemon, and any number of epilogs.
  */
 #ifndef SLURMKUBE_NODE_RECORDS_H
@@ -43,6 +44,8 @@ class Records
 	enum class JobState { open, closed, cleared };
 	[[nodiscard]] JobState state_of(std::uint32_t job) const;
 	void reopen(std::uint32_t job) const;
+	/* Forgets the jobs that were cleared at least that long ago. */
+	void prune(std::chrono::seconds age) const;
 
 	/* invalid: an id that is no file name. */
 	[[nodiscard]] Result<Ok> keep_container(std::uint32_t job, const std::string &id,

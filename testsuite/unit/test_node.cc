@@ -171,6 +171,20 @@ void records_outlive_the_daemon()
 	CHECK((records.jobs() == std::vector<std::uint32_t>{7, 71}));
 }
 
+void only_cleared_jobs_are_forgotten()
+{
+	const Machine machine;
+	const Records records = machine.records();
+	REQUIRE(records.close(7, true).ok());
+	REQUIRE(records.keep_container(7, "c1", "/k/c1", true).ok());
+	REQUIRE(records.close(71, false).ok());
+	REQUIRE(records.keep_container(72, "c2", "/k/c2", true).ok());
+	records.prune(std::chrono::hours(1));
+	CHECK((records.jobs() == std::vector<std::uint32_t>{7, 71, 72}));
+	records.prune(std::chrono::seconds(0));
+	CHECK((records.jobs() == std::vector<std::uint32_t>{71, 72}));
+}
+
 /* Whether a container of job 7 may be created. */
 bool may_create(const Machine &machine)
 {
@@ -258,6 +272,7 @@ int main()
 			TEST(settings_are_read_and_errors_say_what_to_write),
 			TEST(epilogs_wait_as_long_as_pods_may_take),
 			TEST(containerd_that_fails_open_is_named), TEST(records_outlive_the_daemon),
+			TEST(only_cleared_jobs_are_forgotten),
 			TEST(a_job_is_closed_until_its_number_is_another_jobs),
 			TEST(the_end_waits_for_containers),
 			TEST(new_jobs_wait_for_containers_of_ended_ones)});
