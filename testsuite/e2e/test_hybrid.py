@@ -1,9 +1,10 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Hybrid nodes: node "native" has a real slurmd with cgroups and the feature kube-hybrid, and is a
+"""Hybrid nodes: one node has a real slurmd with cgroups and the feature kube-hybrid, and is a
 managed node of Kubernetes, too. Slurm alone says which cores pods and native jobs have there. kwok
 plays the kubelet. Node "node-0" is external.
 """
+import os
 import re
 import time
 from contextlib import contextmanager
@@ -15,7 +16,8 @@ from lib.kube import condition
 from lib.kubelets import end_pod, not_ready
 from lib.manifests import kwok_node
 
-NODE = "native"
+NODE = f"hybrid{os.getpid()}"  # names slurmd's cgroups, which are the machine's
+PARTITION = "native"
 CONF = """ProctrackType=proctrack/cgroup
 TaskPlugin=task/cgroup,task/affinity
 PrologFlags=Contain
@@ -66,7 +68,7 @@ def _cpus_of(bed, number):
 
 def _cpuset(number):
     """What slurmd gave the job; None: nothing yet."""
-    for file in Path("/sys/fs/cgroup/cpuset").glob(f"slurm*/uid_*/job_{number}/cpuset.cpus"):
+    for file in Path("/sys/fs/cgroup/cpuset").glob(f"slurm_{NODE}/uid_*/job_{number}/cpuset.cpus"):
         return file.read_text().strip() or None
     return None
 
@@ -76,7 +78,7 @@ def _native(bed, seconds=3600, cpus=1):
     text = bed.slurm.run(
         "sbatch",
         "--parsable",
-        f"--partition={NODE}",
+        f"--partition={PARTITION}",
         f"--cpus-per-task={cpus}",
         f"--output={bed.dir}/native-%j.out",
         f"--wrap=exec sleep {seconds}",
@@ -192,7 +194,7 @@ def test_scancel_keeps_the_node_until_the_epilog_is_over(bed):
         bed.kube.wait_gone("cancelled")
         wait_for(lambda: "COMPLETING" in _state(bed), "the node to be completing")
         number = int(
-            bed.slurm.run("sbatch", "--parsable", "-p", NODE, "-o", "/dev/null", "--wrap=true")
+            bed.slurm.run("sbatch", "--parsable", "-p", PARTITION, "-o", "/dev/null", "--wrap=true")
         )
         time.sleep(2)
         equal(bed.slurm.jobs()[number]["JobState"], "PENDING")
@@ -401,14 +403,17 @@ class _Hybrid(Cluster):
         super().__init__(
             build,
             kwok=1,
-            slurm_options={"native_size": "CPUs=2 RealMemory=4000 Feature=kube-hybrid"},
+            slurm_options={
+                "native_name": NODE,
+                "native_size": "CPUs=2 RealMemory=4000 Feature=kube-hybrid",
+            },
             agent_options={
                 "namespaces": [
                     {"namespace": "unknown", "user": "4242", "group": "4242"},
-                    {"namespace": "default", "user": "root", "partitions": [NODE, "both"]},
+                    {"namespace": "default", "user": "root", "partitions": [PARTITION, "both"]},
                 ],
                 "settings": {
-                    "partition": NODE,
+                    "partition": PARTITION,
                     "nodes": {"manage": True, "not_ready_after": 3, "max_gone_percent": 100},
                 },
             },
