@@ -82,8 +82,7 @@ Result<std::vector<const ResourceClaim *>> resource_claims_of(
 {
 	std::vector<const ResourceClaim *> out;
 	if (!are_devices_listed(state))
-		return Error{Errc::again,
-			resource_claims_unread(unreadable_devices(state))};
+		return Error{Errc::again, resource_claims_unread(unreadable_devices(state))};
 	for (const PodResourceClaim &one : pod.resource_claims) {
 		if (one.is_needless || !is_in(one, part))
 			continue;
