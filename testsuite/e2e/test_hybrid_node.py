@@ -12,7 +12,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from lib import Cluster, equal, pod, run, wait_for
-from lib.process import Process, output_of
 
 NODE = f"native{os.getpid()}"  # names slurmd's cgroups, which are the machine's
 SYSTEM = "0"
@@ -64,10 +63,8 @@ class _HybridNode(Cluster):
             f"SystemCpus={SYSTEM}\nNodeName={NODE}\nNriSocket={self.dir}/{NODE}/run/nri.sock\n"
             f"StateDirectory={self.dir}/node-state\n"
         )
-        self.helper = Process(
-            "slurmkube-node",
-            [self.program, "--config", self.dir / "node.conf"],
-            self.dir / "log/slurmkube-node.out",
+        self.helper = self.slurm.daemon(
+            "slurmkube-node", self.program, "--config", self.dir / "node.conf"
         )
         write = self.slurm.write_conf
 
@@ -408,11 +405,13 @@ def test_the_epilog_waits_without_containerd(bed):
 
 def test_check_names_what_is_missing(bed):
     """The command of the documents; containerd's configuration is that of another machine here."""
-    said = output_of(bed.program, "--config", bed.dir / "node.conf", "--check", check=False)
+    said = bed.slurm.run_program(
+        bed.program, "--config", bed.dir / "node.conf", "--check", check=False
+    )
     assert re.search(r"(?m)^ok +socket", said), said
     assert re.search(r"(?m)^ok +cgroups", said), said
     assert re.search(r"(?m)^FAILED containerd", said), said
-    said = output_of(bed.program, "--config", bed.dir / "node.conf", "--list")
+    said = bed.slurm.run_program(bed.program, "--config", bed.dir / "node.conf", "--list")
     assert said.startswith("JOB "), said
 
 

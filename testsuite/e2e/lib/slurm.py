@@ -72,7 +72,7 @@ class Slurm:
         key, sock = directory / "munge.key", directory / "munge.sock"
         key.write_bytes(os.urandom(128))
         key.chmod(0o600)
-        self.munged = self._daemon(
+        self.munged = self.daemon(
             "munged",
             "/usr/sbin/munged",
             "--foreground",
@@ -88,14 +88,14 @@ class Slurm:
             "SLURM_KUBE_CTLD_PRELOAD"
         )  # a sanitizer's runtime library, for an instrumented plugin
         preload = ["env", f"LD_PRELOAD={library}"] if library else []
-        self.slurmctld = self._daemon(
+        self.slurmctld = self.daemon(
             "slurmctld",
             *preload,
             f"{self.sbin}slurmctld",
             "-D",
             pid_file=directory / "slurmctld.pid",
         )
-        self.slurmd = self._daemon("slurmd", f"{self.sbin}slurmd", "-D", "-N", native_name)
+        self.slurmd = self.daemon("slurmd", f"{self.sbin}slurmd", "-D", "-N", native_name)
         self.accounting = (
             Accounting(self, port + 3, accounting if isinstance(accounting, str) else "")
             if accounting
@@ -106,7 +106,8 @@ class Slurm:
         binds = [x for d in (SOURCE, self.build, self.dir) for x in ("-b", d)]
         return [TESTSUITE / "slurm/in-root", *binds, self.root, *command]
 
-    def _daemon(self, name, *command, pid_file=None):
+    def daemon(self, name, *command, pid_file=None):
+        """A daemon that runs where this Slurm is installed; its log is log/NAME.out."""
         return Process(
             name, self._inside(*command), self.dir / f"log/{name}.out", self.env, pid_file
         )
