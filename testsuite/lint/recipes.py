@@ -121,7 +121,8 @@ def skube():
     )
     yield from missing(verbs, between(PROTOCOL, "### Verbs", "## "), "**`NAME`**", PROTOCOL)
     for path in COMPLETIONS:
-        completed = set(re.findall(r"[\w-]+", re.sub("__skube_option ", "--", read(path))))
+        words_of = re.sub(r"(?m)^\s*#.*", "", read(path))
+        completed = set(re.findall(r"[\w-]+", re.sub("__skube_option ", "--", words_of)))
         yield from (
             f"{path} lacks {word}"
             for word in commands + shown + [f"--{word}" for word in words]
@@ -148,6 +149,10 @@ def reasons():
     constants = re.findall(r"(k_reason_\w+)\[\]", waiting)
     told_apart = between(path, r"inline constexpr const char \*k_waiting_reasons", "\n")
     yield from missing(constants, told_apart, "NAME", "k_waiting_reasons")
+    symptoms = "doc/symptoms.md"
+    yield from missing(
+        re.findall(r'k_reason_\w+\[\] = "(Slurm\w+)";', waiting), read(symptoms), "NAME", symptoms
+    )
     for path, start, end in (
         (USER, "## Conditions and events", "## "),
         (USER, "### Tests of conditions and events", "#"),
@@ -192,6 +197,8 @@ def options():
     path, change = "src/core/options/table.cc", "src/agent/slurm/describe_change.cc"
     blocks = between(path, "constexpr Option k_options", "};").split('{.name = "')[1:]
     changeable = [block[: block.index('"')] for block in blocks if ".fixed = true" not in block]
+    order = [block[: block.index('"')] for block in blocks]
+    yield from (f"{path}: {b} must precede {a}" for a, b in zip(order, order[1:]) if b < a)
     names = list(members("src/core/model/job_options.h", "JobOptions"))
     yield len(blocks) + len(names)
     describe = "src/agent/slurm/describe.cc"
