@@ -198,9 +198,9 @@ def options():
     blocks = between(path, "constexpr Option k_options", "};").split('{.name = "')[1:]
     changeable = [block[: block.index('"')] for block in blocks if ".fixed = true" not in block]
     order = [block[: block.index('"')] for block in blocks]
-    yield from (f"{path}: {b} must precede {a}" for a, b in zip(order, order[1:]) if b < a)
     names = list(members("src/core/model/job_options.h", "JobOptions"))
     yield len(blocks) + len(names)
+    yield from (f"{path}: {b} must precede {a}" for a, b in zip(order, order[1:]) if b < a)
     describe = "src/agent/slurm/describe.cc"
     text = set(re.findall(r"\w+", read(describe)))
     yield from (f"{describe} lacks {name}" for name in names if name not in text | NOT_IN_JOBS)
