@@ -392,8 +392,8 @@ constexpr Option k_options[] = {
 		.fixed = true},
 	{.name = "cpu-per-task",
 		.takes = "CPUS",
-		.meaning = "CPUs for the pod, if it needs more than it requests. Rounded up to the "
-			   "unit of nodes.cpu_unit.",
+		.meaning = "CPUs to allocate to the pod, if more than its CPU requests. A smaller "
+			   "value is refused. Rounded up to the unit of nodes.cpu_unit.",
 		.apply = cpus,
 		.sbatch = "cpus-per-task",
 		.letter = 'c',
@@ -543,9 +543,9 @@ constexpr Option k_options[] = {
 		.fixed = true},
 	{.name = "mem-per-node",
 		.takes = "QUANTITY",
-		.meaning = "Memory for the pod, if it needs more than it requests: a quantity of "
-			   "Kubernetes, as in 4Gi, rounded up to MiB. In slurm-kube.io/sbatch, "
-			   "--mem has Slurm's units.",
+		.meaning = "Memory to allocate to the pod, if more than its memory requests: a "
+			   "quantity of Kubernetes, as in 4Gi, rounded up to MiB. A smaller "
+			   "value is refused. In slurm-kube.io/sbatch, --mem has Slurm's units.",
 		.apply = memory,
 		.sbatch = "mem",
 		.apply_sbatch = slurm_memory,
