@@ -29,7 +29,7 @@ _skube_columns() {
 		echo reason
 		;;
 	*" show pods "*) echo pod phase user age node jobid job partition uid waiting_for ;;
-	*) echo node kubernetes slurm cpus memory_mib pods address features gres reason ;;
+	*) echo node kind kubernetes slurm cpus memory_mib pods address features gres reason ;;
 	esac
 }
 

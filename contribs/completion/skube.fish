@@ -59,7 +59,7 @@ end
 
 # The columns of the list by which --sort can sort.
 function __skube_columns
-    set -l columns node kubernetes slurm cpus memory_mib pods address features gres reason
+    set -l columns node kind kubernetes slurm cpus memory_mib pods address features gres reason
     switch (__skube_command)
         case show-jobs
             set columns jobid pod state user partition account priority kind age time exit nodes

@@ -51,7 +51,7 @@ _skube_columns() {
 		columns=(pod phase user age node jobid job partition uid waiting_for)
 		;;
 	*)
-		columns=(node kubernetes slurm cpus memory_mib pods address features gres reason)
+		columns=(node kind kubernetes slurm cpus memory_mib pods address features gres reason)
 		;;
 	esac
 	_skube_offer column $columns

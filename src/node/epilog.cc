@@ -69,7 +69,7 @@ class Pause
 
 bool is_live(const ContainerRecord &container, bool has_processes)
 {
-	return has_processes || (!container.is_created && container.age < k_creation_max);
+	return has_processes || (!container.is_started && container.age < k_creation_max);
 }
 
 std::chrono::seconds epilog_limit(const char *grace)

@@ -177,9 +177,9 @@ std::string registration(const std::string &name, const std::string &index)
 std::string subscription()
 {
 	std::int64_t mask = 0;
-	for (const NriEvent event : {NriEvent::create_container, NriEvent::post_create_container,
-		     NriEvent::update_container, NriEvent::stop_container,
-		     NriEvent::remove_container})
+	for (const NriEvent event : {NriEvent::create_container, NriEvent::start_container,
+		     NriEvent::post_start_container, NriEvent::update_container,
+		     NriEvent::stop_container, NriEvent::remove_container})
 		mask |= std::int64_t(1) << (static_cast<int>(event) - 1);
 	return Message().number(2, mask).bytes();
 }

@@ -23,7 +23,8 @@ inline constexpr const char *k_nri_runtime_service = "nri.pkg.api.v1alpha1.Runti
 /* Numbers of api.proto's Event; an event mask has bit n - 1 for event n. */
 enum class NriEvent : std::uint8_t {
 	create_container = 4,
-	post_create_container = 5,
+	start_container = 6,
+	post_start_container = 7,
 	update_container = 8,
 	stop_container = 10,
 	remove_container = 11,
@@ -51,7 +52,8 @@ struct Container {
 	std::int64_t memory_limit = 0; /* bytes; 0: none */
 };
 
-/* CreateContainer, PostCreateContainer, UpdateContainer, StopContainer, RemoveContainer. */
+/* CreateContainer, StartContainer, PostStartContainer, UpdateContainer, StopContainer,
+ * RemoveContainer. */
 struct ContainerRequest {
 	Pod pod;
 	Container container;

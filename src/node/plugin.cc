@@ -44,14 +44,19 @@ Result<std::string> Plugin::payload_for(const RpcRequest &request)
 		const Result<StateChange> change = parse_state_change(request.payload);
 		if (!change)
 			return change.error();
-		if (change->event == static_cast<int>(NriEvent::post_create_container))
-			created(change->request);
+		if (change->event == static_cast<int>(NriEvent::post_start_container))
+			started(change->request);
 		if (change->event == static_cast<int>(NriEvent::remove_container))
 			records_.forget_container(change->request.container.id);
 		return std::string();
 	}
-	if (!method.ends_with("Container"))
-		return std::string();
+	return method.ends_with("Container") ? container_payload(request)
+					     : Result<std::string>(std::string());
+}
+
+Result<std::string> Plugin::container_payload(const RpcRequest &request)
+{
+	const std::string &method = request.method;
 	const Result<ContainerRequest> container = parse_container_request(request.payload);
 	if (!container)
 		return container.error();
@@ -59,8 +64,10 @@ Result<std::string> Plugin::payload_for(const RpcRequest &request)
 		return create(*container);
 	if (method == "UpdateContainer")
 		return update(*container);
-	if (method == "PostCreateContainer")
-		created(*container);
+	if (method == "StartContainer")
+		return start(*container);
+	if (method == "PostStartContainer")
+		started(*container);
 	if (method == "RemoveContainer")
 		records_.forget_container(container->container.id);
 	return std::string();
@@ -89,12 +96,12 @@ Result<Confinement> Plugin::allowed(const Pod &pod, const Container &container)
 	return confinement_of(pod, container, facts, system_cpus_);
 }
 
-Result<Ok> Plugin::record(const ContainerRequest &request, std::uint32_t job, bool is_created)
+Result<Ok> Plugin::record(const ContainerRequest &request, std::uint32_t job, bool is_started)
 {
 	const Result<std::string> cgroup = cgroup_of(request.container.cgroups_path);
 	if (!cgroup)
 		return cgroup.error();
-	return records_.keep_container(job, request.container.id, *cgroup, is_created);
+	return records_.keep_container(job, request.container.id, *cgroup, is_started);
 }
 
 Result<std::string> Plugin::create(const ContainerRequest &request)
@@ -112,6 +119,15 @@ Result<std::string> Plugin::create(const ContainerRequest &request)
 	return confinement.error();
 }
 
+/* The container was created when its job lived; its first process comes now. */
+Result<std::string> Plugin::start(const ContainerRequest &request)
+{
+	const Result<Confinement> confinement = allowed(request.pod, request.container);
+	if (!confinement)
+		return confinement.error();
+	return std::string();
+}
+
 /* Slurm's list stays, whatever the kubelet changes. */
 Result<std::string> Plugin::update(const ContainerRequest &request)
 {
@@ -122,7 +138,7 @@ Result<std::string> Plugin::update(const ContainerRequest &request)
 	return updates({{request.container.id, *confinement}});
 }
 
-void Plugin::created(const ContainerRequest &request)
+void Plugin::started(const ContainerRequest &request)
 {
 	const Result<std::uint32_t> job = job_of(request.pod);
 	if (!job || *job == 0)
@@ -135,7 +151,8 @@ void Plugin::created(const ContainerRequest &request)
 void Plugin::adopt(
 	const Pod &pod, const Container &container, std::vector<ContainerUpdate> &updates)
 {
-	created({pod, container});
+	if (container.state != ContainerState::created)
+		started({pod, container});
 	Result<Confinement> confinement = allowed(pod, container);
 	if (!confinement) {
 		log_warning("container %s goes on: %s", printable(container.id).c_str(),

@@ -31,14 +31,16 @@ class Plugin
 
       private:
 	[[nodiscard]] Result<std::string> payload_for(const RpcRequest &request);
+	[[nodiscard]] Result<std::string> container_payload(const RpcRequest &request);
 	[[nodiscard]] Result<std::string> create(const ContainerRequest &request);
 	[[nodiscard]] Result<std::string> update(const ContainerRequest &request);
 	[[nodiscard]] Result<std::string> synchronize(Inventory piece);
 	[[nodiscard]] Result<Confinement> allowed(const Pod &pod, const Container &container);
 	[[nodiscard]] JobFacts facts_of(std::uint32_t job);
 	[[nodiscard]] Result<Ok> record(
-		const ContainerRequest &request, std::uint32_t job, bool is_created);
-	void created(const ContainerRequest &request);
+		const ContainerRequest &request, std::uint32_t job, bool is_started);
+	[[nodiscard]] Result<std::string> start(const ContainerRequest &request);
+	void started(const ContainerRequest &request);
 	void adopt(
 		const Pod &pod, const Container &container, std::vector<ContainerUpdate> &updates);
 

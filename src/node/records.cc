@@ -17,7 +17,7 @@ namespace
 {
 
 constexpr std::size_t k_id_max = 128;
-constexpr const char *k_cleared = "cleared", *k_created = "created", *k_creating = "creating";
+constexpr const char *k_cleared = "cleared", *k_started = "started", *k_creating = "creating";
 constexpr const char *k_folders[] = {"closed", "containers"};
 
 bool is_container_id(const std::string &id)
@@ -126,12 +126,12 @@ void Records::prune(std::chrono::seconds age) const
 }
 
 Result<Ok> Records::keep_container(
-	std::uint32_t job, const std::string &id, const std::string &cgroup, bool is_created) const
+	std::uint32_t job, const std::string &id, const std::string &cgroup, bool is_started) const
 {
 	if (!is_container_id(id))
 		return Error{Errc::invalid, "a container's id that is no file name"};
 	return write(directory_ / "containers" / (std::to_string(job) + "." + id),
-		cgroup + "\n" + (is_created ? k_created : k_creating) + "\n");
+		cgroup + "\n" + (is_started ? k_started : k_creating) + "\n");
 }
 
 void Records::forget_container(const std::string &id) const
@@ -150,7 +150,7 @@ std::vector<ContainerRecord> Records::containers_of(std::uint32_t job) const
 		if (file.stem() != std::to_string(job) || lines.empty())
 			continue;
 		found.push_back({file.extension().string().substr(1), lines[0],
-			lines.size() > 1 && lines[1] == k_created, age_of(file)});
+			lines.size() > 1 && lines[1] == k_started, age_of(file)});
 	}
 	return found;
 }

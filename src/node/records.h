@@ -5,7 +5,7 @@
  *
  *   closed/JOB         the job's epilog has begun; content "cleared": slurmd's cgroups are gone,
  *                      so that new ones belong to a new job with this number
- *   containers/JOB.ID  the container's cgroup, and whether the runtime has created it
+ *   containers/JOB.ID  the container's cgroup, and whether the runtime has started it
  *
  * The daemon writes a container's record before it reads closed/, the epilog writes closed/ before
  * it reads the records: so either the daemon refuses the container or the epilog waits for it.
@@ -29,7 +29,7 @@ namespace slurmkube::node
 
 struct ContainerRecord {
 	std::string id, cgroup;
-	bool is_created = false;    /* false: the runtime is about to create it */
+	bool is_started = false;    /* false: the runtime is about to create or start it */
 	std::chrono::seconds age{}; /* since the last change */
 };
 
@@ -49,7 +49,7 @@ class Records
 
 	/* invalid: an id that is no file name. */
 	[[nodiscard]] Result<Ok> keep_container(std::uint32_t job, const std::string &id,
-		const std::string &cgroup, bool is_created) const;
+		const std::string &cgroup, bool is_started) const;
 	void forget_container(const std::string &id) const;
 	[[nodiscard]] std::vector<ContainerRecord> containers_of(std::uint32_t job) const;
 	/* Jobs that have a record of any kind, in order. */

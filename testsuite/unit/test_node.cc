@@ -163,8 +163,8 @@ void records_outlive_the_daemon()
 	REQUIRE(records.keep_container(71, "c2", "/k/c2", true).ok());
 	REQUIRE(records.containers_of(7).size() == 1);
 	CHECK(records.containers_of(7)[0].cgroup == "/k/c1" &&
-		!records.containers_of(7)[0].is_created);
-	CHECK(records.containers_of(71)[0].is_created);
+		!records.containers_of(7)[0].is_started);
+	CHECK(records.containers_of(71)[0].is_started);
 	records.forget_container("c1");
 	CHECK(records.containers_of(7).empty());
 	CHECK(!records.keep_container(7, "../x", "/k", true).ok());

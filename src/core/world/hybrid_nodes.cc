@@ -52,14 +52,13 @@ std::optional<Refusal> hybrid_refuses(
 	return plugin_devices_refuse(state, pod, record);
 }
 
-std::uint64_t memory_share(
-	const State &state, const SlurmJob &job, const std::string &node, std::uint32_t cpus)
+std::uint64_t memory_share(const State &state, const SlurmJob &job, const std::string &node)
 {
 	const SlurmNode *record = state.slurm_node(node);
 	const auto share = std::ranges::find(job.nodes, node, &NodeAllocation::node);
 	if (!record || !record->is_hybrid || share == job.nodes.end())
 		return 0;
-	return cpus < share->cpus ? share->memory_mib * cpus / share->cpus : share->memory_mib;
+	return share->memory_mib;
 }
 
 } // namespace slurmkube::core

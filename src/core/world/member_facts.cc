@@ -6,7 +6,6 @@
 #include "src/core/placement/placement.h"
 #include "src/core/reconcile/report.h"
 #include "src/core/world/facts_reader.h"
-#include "src/core/world/hybrid_nodes.h"
 #include "src/core/world/parts.h"
 #include "src/core/world/pod_claims.h"
 
@@ -120,7 +119,6 @@ RankFacts FactsReader::facts_of_member(const Gang &gang, const Component &compon
 		r.holds_rank && node != layout.node_of_rank.end() ? node->second : "";
 	r.node = facts_of_place(*member.uid, *member.entry, *member.entry->component, name);
 	r.node.cpus = gang.shape.cpus_per_task;
-	r.node.memory_mib = memory_share(state_, *job, name, r.node.cpus);
 	return r;
 }
 

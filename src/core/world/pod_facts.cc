@@ -140,7 +140,7 @@ void FactsReader::note_place(const PodUid &uid, const PodEntry &entry, Component
 	const NodeAllocation &slot = f.job->nodes.front();
 	rank.node = facts_of_place(uid, entry, uid, slot.node);
 	rank.node.cpus = slot.cpus;
-	rank.node.memory_mib = memory_share(state_, *f.job, slot.node, slot.cpus);
+	rank.node.memory_mib = memory_share(state_, *f.job, slot.node);
 	check_devices(uid, *entry.pod, *f.job, rank);
 }
 

@@ -274,7 +274,7 @@ int Probe::run(const Words &words)
 	else if (verb == "ping")
 		calls_.ping(status());
 	else if (verb == "survey")
-		calls_.survey({.external = {words.begin() + 1, words.end()}},
+		calls_.survey({.external = {words.begin() + 1, words.end()}, .hybrid = {}},
 			[this](const Result<slurm::Survey> &result) {
 				if (!result)
 					return failed(result.error());

@@ -122,6 +122,20 @@ uint64_t kube_seam_job_raw_state(uint32_t id)
 	return job ? raw_state_of(job) : 0;
 }
 
+/* Whether one of the nodes is not hybrid. A slurmd completes prologs and epilogs itself, and an
+ * epilog that waits for containers must not make each look take the write lock. */
+static bool has_no_slurmd(bitstr_t *nodes)
+{
+	bitoff_t last = nodes ? bit_fls(nodes) : -1;
+
+	if (last < 0)
+		return false;
+	for (bitoff_t i = bit_ffs(nodes); i <= last; i++)
+		if (bit_test(nodes, i) && !kube_node_is_hybrid(ctld_node_at(i)))
+			return true;
+	return false;
+}
+
 bool kube_seam_job_glance(uint32_t id, struct kube_job_glance *out)
 {
 	const job_record_t *job = ctld_job(id);
@@ -131,10 +145,8 @@ bool kube_seam_job_glance(uint32_t id, struct kube_job_glance *out)
 	out->raw_state = raw_state_of(job);
 	out->fingerprint = kube_mix(fingerprint(job), out->raw_state);
 	out->state = state_of(job);
-	out->wants_prolog =
-		IS_JOB_RUNNING(job) && job->node_bitmap_pr && bit_ffs(job->node_bitmap_pr) >= 0;
-	out->wants_epilog =
-		IS_JOB_COMPLETING(job) && job->node_bitmap_cg && bit_ffs(job->node_bitmap_cg) >= 0;
+	out->wants_prolog = IS_JOB_RUNNING(job) && has_no_slurmd(job->node_bitmap_pr);
+	out->wants_epilog = IS_JOB_COMPLETING(job) && has_no_slurmd(job->node_bitmap_cg);
 	out->configuring = IS_JOB_CONFIGURING(job) || is_in_prolog(job);
 	out->had_nodes = job->nodes && job->nodes[0];
 	out->inactive = is_inactive(job);
