@@ -39,7 +39,9 @@ void hybrid_nodes_have_a_feature_of_their_own()
 {
 	CHECK_EQUAL(parse_config("HybridFeature=both").hybrid_feature, "both");
 	CHECK_EQUAL(parse_config("HybridFeature=a b").error,
-		"kube.conf line 1: HybridFeature must be one plain word");
+		"kube.conf line 1: HybridFeature must be one plain word of at most 255 characters");
+	CHECK(!parse_config("HybridFeature=" + std::string(256, 'x')).error.empty());
+	CHECK(parse_config("HybridFeature=" + std::string(255, 'x')).error.empty());
 	const Config same = parse_config("Feature=k\nHybridFeature=k\n");
 	CHECK_EQUAL(same.hybrid_feature, "");
 	CHECK_EQUAL(
@@ -58,7 +60,7 @@ void a_wrong_line_is_named_and_its_default_stands()
 	CHECK_EQUAL(config.error,
 		"kube.conf line 2: SinkPort must be a number from 0 to 65535; "
 		"kube.conf line 3: Socket must be an absolute path of at most 107 bytes; "
-		"kube.conf line 4: Feature must be one plain word; "
+		"kube.conf line 4: Feature must be one plain word of at most 255 characters; "
 		"kube.conf line 5: no such key: 'Colour'; "
 		"kube.conf line 6: not of the form Key=Value");
 	CHECK_EQUAL(config.sink_port, 6899);

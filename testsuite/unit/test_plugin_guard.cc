@@ -138,6 +138,8 @@ void an_external_job_gets_no_native_nodes()
 	CHECK(passes(Submission{.caller = 0, .marker = {good, {}}, .partition = "more"}));
 	CHECK_EQUAL(other_partitions(k_rules, "kube, more,gpu,batch").size(), 2U);
 	CHECK_EQUAL(other_partitions(k_rules, "kube, more,gpu,batch").front(), "more");
+	CHECK_EQUAL(other_partitions(k_rules, "more,batch,more,more").size(), 2U);
+	CHECK((unique_names("b,a,b,,a") == std::vector<std::string>{"b", "a"}));
 }
 
 /* lua ran before the plugin: its text is kept, and the job still belongs to its pod. */

@@ -230,6 +230,8 @@ uint32_t kube_seam_node_count(void);
 void kube_seam_use_sink_port(uint16_t port);
 /* The feature of hybrid nodes; "": there are none. Must stay valid. Call before the plugin's
  * threads start. */
+enum { KUBE_FEATURE_MAX = 255 }; /* bytes of a feature in kube.conf */
+/* Copies it. */
 void kube_seam_use_hybrid_feature(const char *feature);
 /* False: there is no node, or it is neither external nor hybrid. Locks: read. */
 bool kube_seam_node_glance(uint32_t index, const char *feature, struct kube_node_glance *out);

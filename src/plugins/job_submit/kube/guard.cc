@@ -5,17 +5,18 @@
 #include "src/plugins/job_submit/kube/kube_conf.h"
 
 #include <algorithm>
+#include <set>
 
 namespace slurmkube::plugin
 {
 
+bool is_trusted(const Rules &rules, std::uint32_t caller)
+{
+	return caller == 0 || caller == rules.slurm_user;
+}
+
 namespace
 {
-
-bool is_trusted(const Rules &rules, std::uint32_t uid)
-{
-	return uid == 0 || uid == rules.slurm_user;
-}
 
 /* The first external-only partition in the list; empty: none. */
 std::string external_partition(const Rules &rules, std::string_view list)
@@ -256,9 +257,17 @@ bool concerns_us(const Rules &rules, const Change &change) noexcept
 		(change.new_partition && names_external(rules, *change.new_partition));
 }
 
-std::vector<std::string> other_partitions(const Rules &rules, std::string_view list)
+std::vector<std::string> unique_names(std::string_view list)
 {
 	std::vector<std::string> names = split_commas(list);
+	std::set<std::string> seen;
+	std::erase_if(names, [&](const std::string &name) { return !seen.insert(name).second; });
+	return names;
+}
+
+std::vector<std::string> other_partitions(const Rules &rules, std::string_view list)
+{
+	std::vector<std::string> names = unique_names(list);
 	std::erase_if(names, [&](const std::string &name) {
 		return std::find(rules.partitions.begin(), rules.partitions.end(), name) !=
 			rules.partitions.end();

@@ -50,7 +50,13 @@ Judgement judge(const Rules &rules, const Submission &submission);
 /* What a text says about partitions that have external nodes and hybrid ones: the remedy. */
 std::string mixed_trouble(const std::string &partitions);
 
-/* The names in the comma-separated list that kube.conf does not name. */
+/* Whether the caller may give a job a marker: root and SlurmUser. */
+bool is_trusted(const Rules &rules, std::uint32_t caller);
+
+/* The names in the comma-separated list, each once: each may cost a walk over nodes. */
+std::vector<std::string> unique_names(std::string_view list);
+
+/* Those of them that kube.conf does not name. */
 std::vector<std::string> other_partitions(const Rules &rules, std::string_view list);
 
 struct Change {

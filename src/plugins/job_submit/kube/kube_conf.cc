@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/plugins/job_submit/kube/kube_conf.h"
 
+#include "src/plugins/job_submit/kube/facts.h"
+
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -102,8 +104,10 @@ std::string add_cluster(Config &config, std::string_view value)
 
 std::string set_feature(const char *key, std::string &feature, std::string_view value)
 {
-	if (value.empty() || value.find_first_of(", \t()[]&|*") != std::string_view::npos)
-		return std::string(key) + " must be one plain word";
+	if (value.empty() || value.size() > KUBE_FEATURE_MAX ||
+		value.find_first_of(", \t()[]&|*") != std::string_view::npos)
+		return std::string(key) + " must be one plain word of at most " +
+			std::to_string(KUBE_FEATURE_MAX) + " characters";
 	feature = value;
 	return {};
 }

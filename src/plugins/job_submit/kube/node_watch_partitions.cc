@@ -13,7 +13,7 @@ namespace slurmkube::plugin
 /* A partition costs a walk over its nodes, so each has a hold of its own. */
 void NodeWatch::report_mixed()
 {
-	if (std::exchange(told_.partitions, true))
+	if (!counts_.hybrids || std::exchange(told_.partitions, true))
 		return;
 	std::vector<std::string> names;
 	const auto add = [](void *to, const char *name) noexcept {

@@ -88,7 +88,7 @@ std::string Plugin::native_partition(const Rules &rules, std::string_view list) 
 Plugin::Kinds Plugin::kinds_in(std::string_view list)
 {
 	Kinds kinds;
-	for (const std::string &name : split_commas(list)) {
+	for (const std::string &name : unique_names(list)) {
 		const auto has = [&](const char *kind, bool kube_node_kinds::*member) {
 			return foreign_partitions_.has_foreign(name, kind, now_ns(), [&] {
 				return std::optional(
@@ -115,7 +115,7 @@ std::string Plugin::foreign_partition(std::string_view list, const MarkerTexts &
 	if (!marker)
 		return {};
 	const std::string of_cluster = cluster_feature(config_.feature, marker->cluster);
-	for (const std::string &name : split_commas(list))
+	for (const std::string &name : unique_names(list))
 		if (foreign_partitions_.has_foreign(name, of_cluster, now_ns(), [&] {
 			    const int has = kube_seam_partition_has_foreign(
 				    name.c_str(), config_.feature.c_str(), of_cluster.c_str());
@@ -160,7 +160,8 @@ void Plugin::judge_submission(const kube_submit_facts &facts, kube_verdict &verd
 		registry_.came_back(this_thread());
 	auto current = live();
 	Submission submission = submission_of(facts);
-	if (claims_marker(submission.marker)) {
+	/* others are refused anyway, and may name any number of partitions */
+	if (claims_marker(submission.marker) && is_trusted(current->rules, facts.caller)) {
 		submission.native_partition =
 			native_partition(current->rules, submission.partition);
 		submission.foreign_partition =

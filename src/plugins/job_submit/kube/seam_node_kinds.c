@@ -5,6 +5,7 @@
  */
 #include "src/plugins/job_submit/kube/seam.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const char *kube_features_of(const node_record_t *node)
@@ -21,11 +22,11 @@ void kube_seam_use_sink_port(uint16_t port)
 	sink_port = port;
 }
 
-static const char *hybrid_feature = ""; /* the same */
+static char hybrid_feature[KUBE_FEATURE_MAX + 1]; /* the same */
 
 void kube_seam_use_hybrid_feature(const char *feature)
 {
-	hybrid_feature = feature;
+	snprintf(hybrid_feature, sizeof(hybrid_feature), "%s", feature);
 }
 
 /* feature must be a whole entry of the comma-separated list */

@@ -119,6 +119,7 @@ static uint64_t fingerprint(const node_record_t *node)
 
 	hash = kube_mix(hash, node->node_state);
 	hash = kube_mix(kube_mix(hash, node->cpus), node->real_memory);
+	hash = kube_mix(kube_mix(hash, node->cpus_efctv), node->mem_spec_limit);
 	hash = kube_mix_text(hash, node->reason);
 	hash = kube_mix_text(hash, kube_features_of(node));
 	hash = kube_mix_text(hash, node->comm_name);

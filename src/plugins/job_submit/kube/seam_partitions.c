@@ -115,8 +115,12 @@ struct kube_node_kinds kube_seam_kinds_in(const char *partition, const char *fea
 {
 	const part_record_t *part = ctld_partition((char *)(uintptr_t)partition);
 	struct kube_node_kinds kinds = {.external = false};
+	bitoff_t last = part && part->node_bitmap ? bit_fls(part->node_bitmap) : -1;
 
-	for (int i = 0; part && part->node_bitmap && i < ctld_node_count(); i++) {
+	if (last < 0)
+		return kinds;
+	for (bitoff_t i = bit_ffs(part->node_bitmap);
+		i <= last && !(kinds.external && kinds.hybrid && kinds.native); i++) {
 		if (!bit_test(part->node_bitmap, i))
 			continue;
 		if (kube_node_is_external(ctld_node_at(i), feature))
