@@ -49,6 +49,12 @@ bool has_process_below(const fs::path &cgroup)
 	return false;
 }
 
+bool is_there(const fs::path &path)
+{
+	std::error_code ignored;
+	return fs::exists(path, ignored);
+}
+
 /* The directories of a cgroup can be removed, its files cannot. */
 bool remove_tree(const fs::path &cgroup)
 {
@@ -66,7 +72,7 @@ bool remove_tree(const fs::path &cgroup)
 
 Cgroups::Cgroups(fs::path root, std::string node_name)
     : root_(std::move(root)), node_name_(std::move(node_name)),
-      is_v2_(fs::exists(root_ / "cgroup.controllers"))
+      is_v2_(is_there(root_ / "cgroup.controllers"))
 {
 }
 
@@ -88,7 +94,7 @@ std::vector<fs::path> Cgroups::jobs_in(const fs::path &hierarchy, std::uint32_t 
 				parents.push_back(user);
 	}
 	for (const fs::path &parent : parents)
-		if (fs::is_directory(parent / name))
+		if (is_there(parent / name))
 			found.push_back(parent / name);
 	return found;
 }

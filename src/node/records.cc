@@ -98,7 +98,8 @@ Result<Ok> Records::close(std::uint32_t job, bool is_cleared) const
 Records::JobState Records::state_of(std::uint32_t job) const
 {
 	const fs::path file = directory_ / "closed" / std::to_string(job);
-	if (!fs::exists(file))
+	/* a file that cannot be looked at counts as there: then no container starts */
+	if (std::error_code error; !fs::exists(file, error) && !error)
 		return JobState::open;
 	const std::vector<std::string> lines = lines_in(file);
 	return !lines.empty() && lines[0] == k_cleared ? JobState::cleared : JobState::closed;
@@ -147,7 +148,7 @@ std::vector<ContainerRecord> Records::containers_of(std::uint32_t job) const
 	std::vector<ContainerRecord> found;
 	for (const fs::path &file : files_in(directory_ / "containers")) {
 		const std::vector<std::string> lines = lines_in(file);
-		if (file.stem() != std::to_string(job) || lines.empty())
+		if (file.stem() != std::to_string(job) || lines.empty() || !file.has_extension())
 			continue;
 		found.push_back({file.extension().string().substr(1), lines[0],
 			lines.size() > 1 && lines[1] == k_started, age_of(file)});
