@@ -74,7 +74,7 @@ def _cpuset(number):
 
 
 def _native(bed, seconds=3600, cpus=1):
-    """A native job on the hybrid node; returns its number."""
+    """A native job on the hybrid node that has started; returns its number."""
     text = bed.slurm.run(
         "sbatch",
         "--parsable",
@@ -84,7 +84,7 @@ def _native(bed, seconds=3600, cpus=1):
         f"--wrap=exec sleep {seconds}",
     )
     number = int(text.strip())
-    bed.slurm.wait_job(number, "RUNNING")
+    bed.slurm.wait_job(number, "RUNNING", "COMPLETING", "COMPLETED")
     return number
 
 
