@@ -19,17 +19,6 @@ std::string link_trouble(const App &app)
 		: "standby: no slurmctld in control is connected with this agent";
 }
 
-std::string watch_trouble(const App &app)
-{
-	for (const Kind kind : {Kind::pods, Kind::foreign_pods, Kind::nodes}) {
-		const kube::WatchGroup *watch = app.sources().watch(kind);
-		if (!watch || !watch->healthy())
-			return std::string(row_of(kind).list_text) + ": " +
-				(watch ? watch->trouble() : "not started");
-	}
-	return {};
-}
-
 std::string lists_trouble(const App &app)
 {
 	const core::Sync &sync = app.world().state().sync;
@@ -52,6 +41,17 @@ std::string cluster_trouble(const App &app)
 
 } // namespace
 
+std::string watch_trouble(const App &app)
+{
+	for (const Kind kind : {Kind::pods, Kind::foreign_pods, Kind::nodes}) {
+		const kube::WatchGroup *watch = app.sources().watch(kind);
+		if (!watch || !watch->healthy())
+			return std::string(row_of(kind).list_text) + ": " +
+				(watch ? watch->trouble() : "not started");
+	}
+	return {};
+}
+
 std::vector<HealthCheck> readiness(const App &app)
 {
 	return {
@@ -63,13 +63,19 @@ std::vector<HealthCheck> readiness(const App &app)
 	};
 }
 
-std::string health_line(const std::vector<HealthCheck> &checks)
+std::string first_trouble(const std::vector<HealthCheck> &checks)
 {
 	for (const HealthCheck &check : checks) {
 		if (!check.trouble.empty())
-			return check.trouble + "\n";
+			return check.trouble;
 	}
-	return "ok\n";
+	return {};
+}
+
+std::string health_line(const std::vector<HealthCheck> &checks)
+{
+	const std::string trouble = first_trouble(checks);
+	return (trouble.empty() ? "ok" : trouble) + "\n";
 }
 
 bool is_healthy(const std::vector<HealthCheck> &checks)

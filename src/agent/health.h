@@ -22,6 +22,10 @@ struct HealthCheck {
  * cause of those after it. */
 std::vector<HealthCheck> readiness(const App &app);
 
+/* Which list of Kubernetes cannot be read, and why; empty: all are being read. */
+std::string watch_trouble(const App &app);
+/* empty: all passed */
+std::string first_trouble(const std::vector<HealthCheck> &checks);
 /* "ok", or the first trouble in one line. */
 std::string health_line(const std::vector<HealthCheck> &checks);
 /* One line per check, as Kubernetes components write it: "[+]link ok", "[-]link failed: WHY". */

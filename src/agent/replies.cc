@@ -4,6 +4,7 @@
 
 #include "src/agent/app.h"
 #include "src/agent/checks.h"
+#include "src/agent/health.h"
 #include "src/agent/replies_parts.h"
 #include "src/codec/json.h"
 #include "src/codec/link.h"
@@ -24,19 +25,31 @@ using codec::new_array;
 using codec::new_object;
 using codec::put;
 
+constexpr std::int64_t k_plugin_connects_s = 10; /* if slurmctld runs */
+
 /* Refuses to write a list that may be incomplete: slurmctld would lose the missing nodes and end
  * the jobs of the pods that run there. */
 std::string why_no_slurm_conf(const App &app, const std::string &api_trouble)
 {
 	std::string why = why_nodes_are_unknown(app, api_trouble);
-	if (why.empty() && app.world().state().sync.has_link() && !app.world().state().is_known())
-		why = "the agent is not sure of its Kubernetes cluster, or stands aside for "
-		      "another "
-		      "Slurm cluster (skube check)";
-	if (why.empty() && !app.world().state().is_known())
-		why = "the plugin in slurmctld is not connected, and some of each line comes from "
-		      "it";
-	return why;
+	if (!why.empty() || app.world().state().is_known())
+		return why;
+	if (!app.world().state().sync.has_link())
+		return "the plugin in slurmctld is not connected, and some of each line comes from "
+		       "it";
+	return first_trouble(readiness(app));
+}
+
+/* After a start the plugin connects, and the agent reads the uid of its cluster and the Lease:
+ * nothing is wrong yet, and it takes about a second. */
+bool is_starting(const App &app, const std::string &api_trouble)
+{
+	const core::State &state = app.world().state();
+	const bool has_trouble = !api_trouble.empty() || !watch_trouble(app).empty() ||
+		!app.cluster_unknown().empty() || !state.lease.trouble.empty();
+	return !has_trouble && !state.is_known() &&
+		(state.sync.has_link() || app.uptime_seconds() < k_plugin_connects_s) &&
+		!state.holds_other_cluster() && !core::stands_aside(state.lease);
 }
 
 /* Nodes whose deletion the API server has not confirmed must stay in Slurm: their pods are still
@@ -52,11 +65,12 @@ std::string lost_nodes(const core::World &world)
 	return names;
 }
 
-std::string no_list(const std::string &why)
+std::string no_list(const std::string &why, bool is_passing)
 {
-	return ctl::error_reply(
+	const std::string sentence =
 		"the managed nodes are not known for certain, so there is no list: " + why +
-		"; 'skube check' says more");
+		"; 'skube check' says more";
+	return is_passing ? ctl::again_reply(sentence) : ctl::error_reply(sentence);
 }
 
 /* "apply" in the reply is the command that makes slurmctld read the lines. */
@@ -64,7 +78,7 @@ std::string slurm_conf(const App &app, const std::string &api_trouble)
 {
 	const core::World &world = app.world();
 	if (const std::string why = why_no_slurm_conf(app, api_trouble); !why.empty())
-		return no_list(why);
+		return no_list(why, is_starting(app, api_trouble));
 	if (const std::string lost = lost_nodes(world); !lost.empty())
 		return ctl::error_reply(
 			"Slurm has nodes that lack the label of managed nodes, or that Kubernetes "
@@ -99,7 +113,7 @@ std::string slurm_conf(const App &app, const std::string &api_trouble)
 std::string topology_conf(const App &app, const std::string &labels, const std::string &api_trouble)
 {
 	if (const std::string why = why_no_slurm_conf(app, api_trouble); !why.empty())
-		return no_list(why);
+		return no_list(why, is_starting(app, api_trouble));
 	std::vector<core::PlacedNode> nodes;
 	for (const auto &[name, node] : app.world().state().kube_nodes)
 		nodes.push_back({app.config().nodes.names.in_slurm(name),
@@ -109,7 +123,7 @@ std::string topology_conf(const App &app, const std::string &labels, const std::
 		: core::split_hosts(labels);
 	const auto found = core::topology_lines(nodes, keys, app.config().cluster);
 	if (!found)
-		return no_list(found.error().what);
+		return no_list(found.error().what, false);
 	Json lines = new_array();
 	for (const std::string &line : *found)
 		append(lines.get(), line);

@@ -212,18 +212,33 @@ bool ignored_selection(json_object *members, json_object *reply)
 /* Prints why, and where the path of the socket comes from. */
 int no_reply(const Error &error, const skube::SocketPath &socket)
 {
-	const bool is_refusal = error.code == Errc::invalid;
+	const bool is_refusal = error.code == Errc::invalid || error.code == Errc::again;
 	const std::string source =
 		is_refusal ? "" : "; the path is from " + printable(socket.source);
 	(void)fprintf(stderr, "skube: %s%s\n", error.what.c_str(), source.c_str());
 	return is_refusal ? k_wrong : k_unreachable;
 }
 
+/* An agent that has just started gets up to 10 s to learn what the reply depends on, so that a
+ * script may ask right after "systemctl start". */
+Result<codec::Json> ask_patiently(
+	const Command &command, const skube::SocketPath &socket, json_object *members)
+{
+	constexpr int pause_ms = 250, asked_most = 40;
+	for (int asked = 1;; asked++) {
+		auto reply = skube::ask(
+			socket.path, command.verb, codec::Json(json_object_get(members)));
+		if (reply || reply.error().code != Errc::again || asked == asked_most)
+			return reply;
+		(void)poll(nullptr, 0, pause_ms);
+	}
+}
+
 /* The reply of the right release; prints why there is none. */
 int fetch(const Command &command, const skube::SocketPath &socket, json_object *members,
 	codec::Json &out)
 {
-	auto reply = skube::ask(socket.path, command.verb, codec::Json(json_object_get(members)));
+	auto reply = ask_patiently(command, socket, members);
 	if (!reply)
 		return no_reply(reply.error(), socket);
 	out = std::move(reply).value();

@@ -130,7 +130,7 @@ Result<codec::Json> ask(const std::string &socket_path, const std::string &verb,
 			"slurmkubed sent no JSON (" + reply.error().what +
 				"); are skube and slurmkubed of one release?"};
 	if (!codec::get_bool(reply->get(), "ok"))
-		return Error{Errc::invalid,
+		return Error{codec::get_bool(reply->get(), "again") ? Errc::again : Errc::invalid,
 			printable(codec::get_string(
 				reply->get(), "error", "slurmkubed gave no reason"))};
 	return reply;

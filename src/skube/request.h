@@ -16,8 +16,8 @@ namespace slurmkube::skube
 /*
  * Sends {"verb": verb, ...} and waits for the reply for at most 10 s. more: an object whose members
  * go into the request, or null. The texts of errors say what to do. io: no agent listens there, or
- * it did not answer. denied: no permission to connect. invalid: the agent refuses; the text is the
- * agent's.
+ * it did not answer. denied: no permission to connect. invalid: the agent refuses; again: it has
+ * just started and cannot answer yet. Of these two the text is the agent's.
  */
 Result<codec::Json> ask(
 	const std::string &socket_path, const std::string &verb, codec::Json more = nullptr);

@@ -7,6 +7,7 @@ pod runs once, its job gets the true result, and nothing is left behind.
 import json
 import re
 import time
+from concurrent.futures import ThreadPoolExecutor, wait
 
 from lib import equal, pod, run, wait_for
 from lib.expect import LIVE, job_in_state, uid_of, wait_reason
@@ -159,6 +160,21 @@ def test_retry_after_is_obeyed(bed):
     one.ends()
     other.ends()
     settled(bed)
+
+
+def test_node_lines_right_after_a_start(bed):
+    """The agent is connected, but does not know yet whether it leads: skube waits for it, and then
+    prints the lines of all nodes.
+    """
+    lease = bed.api.rule("before", "GET", "/leases/slurmkubed-slurm")
+    bed.agent.restart_without_waiting()
+    lease.wait("lease")
+    with ThreadPoolExecutor() as pool:
+        said = pool.submit(bed.agent.skube_text, "nodes", "--slurm-conf")
+        wait([said], 2)
+        lease.release()
+        equal(said.result(20).count("NodeName="), bed.played, "node lines")
+    bed.agent.wait_ready()
 
 
 def test_delete_answered_500_429_and_503(bed):

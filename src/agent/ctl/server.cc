@@ -43,6 +43,14 @@ bool has_hung_up(const UniqueFd &peer)
 	return poll(&one, 1, 0) == 1;
 }
 
+codec::Json error_object(const std::string &sentence)
+{
+	codec::Json reply = codec::new_object();
+	codec::put(reply.get(), "ok", false);
+	codec::put(reply.get(), "error", sentence);
+	return reply;
+}
+
 bool try_again(int error)
 {
 	return error == EAGAIN || error == EINTR;
@@ -277,9 +285,13 @@ UniqueFd Server::release(int fd)
 
 std::string error_reply(const std::string &sentence)
 {
-	const codec::Json reply = codec::new_object();
-	codec::put(reply.get(), "ok", false);
-	codec::put(reply.get(), "error", sentence);
+	return codec::to_text(error_object(sentence).get());
+}
+
+std::string again_reply(const std::string &sentence)
+{
+	const codec::Json reply = error_object(sentence);
+	codec::put(reply.get(), "again", true);
 	return codec::to_text(reply.get());
 }
 

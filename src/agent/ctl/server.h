@@ -105,6 +105,8 @@ class Server
 
 /* {"ok":false,"error":sentence} */
 std::string error_reply(const std::string &sentence);
+/* The same with "again":true: nothing is wrong, and the client may ask again soon. */
+std::string again_reply(const std::string &sentence);
 
 } // namespace slurmkube::ctl
 
