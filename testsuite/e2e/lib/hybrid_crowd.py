@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Pods and native jobs on a hybrid node that start at random."""
+import random
+import time
+from contextlib import suppress
+
+from .expect import LIVE, uid_of
+from .hybrid_testbed import SLOW
+from .kube import ApiError
+from .tap import equal
+
+# ends late, so that its processor would be shared if Slurm gave it to another at once
+UNTIL_TERM = "trap 'sleep 1; exit 0' TERM; while :; do sleep 0.05; done"
+
+
+class Crowd:
+    """Pods and native jobs that start at random, and end by themselves, by scancel, or by their
+    deletion. So many live at a time that some always wait.
+    """
+
+    def __init__(self, bed, seed, most=5):
+        self.bed, self.random, self.most = bed, random.Random(seed), most
+        self.started, self.pods, self.jobs = 0, {}, set()
+        self.counts = {}
+
+    def step(self, may_start):
+        if may_start and len(self.pods) + len(self.jobs) < self.most:
+            self.start()
+        elif self.random.random() < 0.3:
+            self.end_one()
+        self.forget()
+        time.sleep(0.1)
+
+    def start(self):
+        self.started += 1
+        seconds = self.random.choice((0, 1, 2, 600))
+        if self.random.random() < 0.5:
+            name = f"crowd-{self.started}"
+            end = f"sleep {seconds}" if seconds < 10 else UNTIL_TERM
+            self.pods[name] = self.bed.make(name, end, spec={"terminationGracePeriodSeconds": 5})
+            self.count("pod")
+        else:
+            self.jobs.add(self.bed.start_native(f"exec srun sleep {seconds}"))
+            self.count("native")
+
+    def end_one(self):
+        live = {int(n): j for n, j in self.bed.slurm.jobs().items() if j["JobState"] in LIVE}
+        if not live:
+            return
+        number = self.random.choice(sorted(live))
+        names = [
+            n
+            for n, made in self.pods.items()
+            if uid_of(made) in live[number].get("AdminComment", "")
+        ]
+        if names and self.random.random() < 0.5:
+            self.delete(names[0])
+            self.count("delete")
+        else:
+            self.bed.slurm.run("scancel", str(number))
+            self.count("scancel")
+
+    def forget(self):
+        """Removes what has ended."""
+        live = {n for n, job in self.bed.slurm.jobs().items() if job["JobState"] in LIVE}
+        self.jobs &= live
+        for name in list(self.pods):
+            seen = self.bed.kube.now["Pod"].get(f"default/{name}")
+            if not seen:
+                del self.pods[name]
+            elif seen["status"]["phase"] in ("Succeeded", "Failed"):
+                self.delete(name)
+
+    def delete(self, name):
+        with suppress(ApiError):  # it has gone since it was seen
+            self.bed.kube.delete("Pod", name)
+
+    def count(self, what):
+        self.counts[what] = self.counts.get(what, 0) + 1
+
+    def run(self, is_enough, each_step=lambda: None):
+        while not is_enough():
+            self.step(True)
+            each_step()
+
+    def wait_ended(self):
+        """Ends all."""
+        end = time.monotonic() + SLOW
+        while (self.pods or self.jobs) and time.monotonic() < end:
+            self.step(False)
+        equal((sorted(self.pods), sorted(self.jobs)), ([], []), "what did not end")
