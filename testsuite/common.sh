@@ -113,8 +113,13 @@ need_packages() {
 }
 
 # The package lists may be missing (in container images) or old, so apt-get update runs before an
-# error is reported.
+# error is reported. apt-get fails if another one runs, so programs beside each other take turns.
 install_packages() {
+	mkdir -p "$CACHE/log"
+	(flock 9 && install_packages_now "$@" 9>&-) 9> "$CACHE/log/apt.lock"
+}
+
+install_packages_now() {
 	local log=$CACHE/log/apt-install.log
 	export DEBIAN_FRONTEND=noninteractive
 	quiet_daemons ""
