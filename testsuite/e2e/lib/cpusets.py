@@ -102,8 +102,9 @@ def described(pid):
 
 
 class Sampler:
-    """with Sampler(NODE, ROOT) as sampler: looks each 10 ms whether two of the native jobs and the
-    pods below the cgroup ROOT share a processor that is not one of systems.
+    """with Sampler(NODE, ROOT) as sampler: looks each 10 ms whether a pod below the cgroup ROOT
+    shares a processor, which is not one of systems, with another pod or with a native job. (Native
+    jobs may share one when slurmd is killed: 24.11.5 does not wait for their steps then.)
     """
 
     def __init__(self, node, root, systems=(), pause=0.01):
@@ -138,7 +139,8 @@ class Sampler:
         self.together += len({type(owner) for owner, _ in sets}) == 2
         for at, (one, cpus) in enumerate(sets):
             for other, others in sets[at + 1 :]:
-                if (cpus & others) - self.systems:
+                is_pod = isinstance(one, str) or isinstance(other, str)
+                if is_pod and (cpus & others) - self.systems:
                     self.shared.append(
                         (time.time(), *(list(map(described, processes[o])) for o in (one, other)))
                     )
