@@ -36,6 +36,25 @@ exec {program} --config {dir}/node.conf --settle
 """
 
 
+def use_cgroups(bed, lines):
+    """Adds these lines to slurm.conf, and puts jobs into cgroups, which this Slurm leaves behind:
+    remove_cgroups() is for after its end.
+    """
+    # cgroups of jobs have only these numbers in their names, on the whole machine
+    first = bed.base * 100
+    bed.slurm.extra += [line.format(dir=bed.dir, first=first) for line in lines]
+    write = bed.slurm.write_conf
+
+    def write_conf():
+        write()
+        conf = bed.dir / "slurm.conf"
+        for plain in ("ProctrackType=proctrack/linuxproc\n", "TaskPlugin=task/none\n"):
+            conf.write_text(conf.read_text().replace(plain, ""))
+        (bed.dir / "cgroup.conf").write_text(CGROUP)
+
+    bed.slurm.write_conf = write_conf
+
+
 class HybridTestbed(Cluster):
     """The node's name must be unlike those of other runs on the machine: it names slurmd's cgroups.
     jobs_everywhere: jobs may have the system's processor, too, because the machine has two.
@@ -56,9 +75,7 @@ class HybridTestbed(Cluster):
                 "settings": {"partition": "native", "nodes": {"max_gone_percent": 100}},
             },
         )
-        # cgroups of jobs have only these numbers in their names, on the whole machine
-        first = self.base * 100
-        self.slurm.extra += [line.format(dir=self.dir, first=first) for line in CONF]
+        use_cgroups(self, CONF)
         program = self.slurm.build / "root/sbin/slurmkube-node"
         for name, text in (("epilog", EPILOG), ("prolog", PROLOG)):
             script = self.dir / name
@@ -72,22 +89,12 @@ class HybridTestbed(Cluster):
         self.helper = self.slurm.daemon(
             "slurmkube-node", program, "--config", self.dir / "node.conf"
         )
-        write = self.slurm.write_conf
-
-        def write_conf():
-            write()
-            conf = self.dir / "slurm.conf"
-            for plain in ("ProctrackType=proctrack/linuxproc\n", "TaskPlugin=task/none\n"):
-                conf.write_text(conf.read_text().replace(plain, ""))
-            (self.dir / "cgroup.conf").write_text(CGROUP)
-
-        self.slurm.write_conf = write_conf
 
     def daemons(self):
         return super().daemons() + [self.helper]
 
     def start_slurm(self):
-        self.stack.callback(_remove_cgroups, self.node)
+        self.stack.callback(remove_cgroups, self.node)
         super().start_slurm()
 
     def start_kubernetes(self):
@@ -137,7 +144,7 @@ class HybridTestbed(Cluster):
         self.kube.wait_gone(name, timeout=SLOW)
 
 
-def _remove_cgroups(node):
+def remove_cgroups(node):
     """Those of slurmd, which leaves its own."""
     for cgroup in sorted(Path("/sys/fs/cgroup").glob(f"*/slurm_{node}/**"), reverse=True):
         with suppress(OSError):  # a process is left: the failure is reported elsewhere
