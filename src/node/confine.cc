@@ -41,14 +41,20 @@ std::int64_t memory_limit_of(const Pod &pod, const Container &container)
 	return *mib * k_mib;
 }
 
-bool is_cpu_range(std::string_view range)
+struct CpuRange {
+	std::uint32_t first, last;
+};
+
+std::optional<CpuRange> cpu_range(std::string_view range)
 {
 	const std::size_t dash = range.find('-');
 	const std::optional<std::uint32_t> first = number_of<std::uint32_t>(range.substr(0, dash));
 	const std::optional<std::uint32_t> last = dash == std::string_view::npos
 		? first
 		: number_of<std::uint32_t>(range.substr(dash + 1));
-	return first && last && *first <= *last && *last <= k_cpu_max;
+	if (!first || !last || *first > *last || *last > k_cpu_max)
+		return std::nullopt;
+	return CpuRange{*first, *last};
 }
 
 /* "a-b.slice" -> "/a.slice/a-b.slice" */
@@ -99,16 +105,25 @@ Result<Confinement> confinement_of(const Pod &pod, const Container &container,
 	return Confinement{job->cpuset->cpus, job->cpuset->mems, memory_limit_of(pod, container)};
 }
 
-bool is_cpu_list(std::string_view list)
+std::set<std::uint32_t> cpus_in(std::string_view list)
 {
+	std::set<std::uint32_t> cpus;
 	for (;;) {
 		const std::size_t comma = list.find(',');
-		if (!is_cpu_range(list.substr(0, comma)))
-			return false;
+		const std::optional<CpuRange> range = cpu_range(list.substr(0, comma));
+		if (!range)
+			return {};
+		for (std::uint32_t cpu = range->first; cpu <= range->last; cpu++)
+			cpus.insert(cpu);
 		if (comma == std::string_view::npos)
-			return true;
+			return cpus;
 		list.remove_prefix(comma + 1);
 	}
+}
+
+bool is_cpu_list(std::string_view list)
+{
+	return !cpus_in(list).empty();
 }
 
 Result<std::string> cgroup_of(const std::string &path)

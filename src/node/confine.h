@@ -13,6 +13,7 @@
 #include "src/node/nri.h"
 
 #include <optional>
+#include <set>
 
 namespace slurmkube::node
 {
@@ -37,6 +38,8 @@ Result<Confinement> confinement_of(const Pod &pod, const Container &container,
 
 /* Whether a list such as "0,2-5" has at least one processor, and none above 65535. */
 bool is_cpu_list(std::string_view list);
+/* Its processors; empty if it is no list. */
+std::set<std::uint32_t> cpus_in(std::string_view list);
 
 /* The cgroup of a container below the root of a hierarchy, from what the runtime calls its path:
  * "/kubepods/podU/ID" (driver cgroupfs) or "kubepods-podU.slice:cri-containerd:ID" (driver

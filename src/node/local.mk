@@ -8,6 +8,8 @@ node_files = \
 	%D%/check.h \
 	%D%/confine.cc \
 	%D%/confine.h \
+	%D%/containerd.cc \
+	%D%/containerd.h \
 	%D%/epilog.cc \
 	%D%/epilog.h \
 	%D%/message.cc \

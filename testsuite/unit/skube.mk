@@ -3,6 +3,7 @@ skube_test_files = \
 	%D%/test_event_text.cc \
 	%D%/test_lists.cc \
 	%D%/test_node.cc \
+	%D%/test_node_check.cc \
 	%D%/test_node_rpc.cc \
 	%D%/test_programs.cc \
 	%D%/test_selftest.cc \

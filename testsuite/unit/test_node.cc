@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/node/check.h"
 #include "src/node/confine.h"
 #include "src/node/epilog.h"
 #include "src/node/plugin.h"
@@ -105,19 +104,6 @@ void epilogs_wait_as_long_as_pods_may_take()
 	CHECK(!is_live({"c", "/c", true, seconds(1)}, false));
 	CHECK(is_live({"c", "/c", false, seconds(1)}, false));
 	CHECK(!is_live({"c", "/c", false, seconds(61)}, false));
-}
-
-void containerd_that_fails_open_is_named()
-{
-	const std::string good = "    enable = true\n    required_plugins = ['slurm-kube']\n"
-				 "    base_runtime_spec = '/etc/containerd/system.json'\n";
-	const std::string spec = R"({"linux": {"resources": {"cpu": {"cpus": "0"}}}})";
-	CHECK_EQUAL(base_spec_file(good), std::string("/etc/containerd/system.json"));
-	CHECK_EQUAL(base_spec_file("base_runtime_spec = ''\n"), std::string());
-	CHECK_EQUAL(containerd_lacks(good, spec, "0"), std::string());
-	CHECK(containerd_lacks("required_plugins = []\n", spec, "0").starts_with("containers"));
-	CHECK(containerd_lacks(good, "", "0").starts_with("a container could start"));
-	CHECK(containerd_lacks(good, spec, "0-1").starts_with("a container could start"));
 }
 
 /* A directory with records and cgroups of version 1, removed at the end. */
@@ -271,8 +257,7 @@ int main()
 			TEST(lists_of_processors), TEST(cgroups_of_both_drivers),
 			TEST(settings_are_read_and_errors_say_what_to_write),
 			TEST(epilogs_wait_as_long_as_pods_may_take),
-			TEST(containerd_that_fails_open_is_named), TEST(records_outlive_the_daemon),
-			TEST(only_cleared_jobs_are_forgotten),
+			TEST(records_outlive_the_daemon), TEST(only_cleared_jobs_are_forgotten),
 			TEST(a_job_is_closed_until_its_number_is_another_jobs),
 			TEST(the_end_waits_for_containers),
 			TEST(new_jobs_wait_for_containers_of_ended_ones)});

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/node/containerd.h"
+
+#include "src/codec/json.h"
+#include "src/node/confine.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace slurmkube::node
+{
+
+namespace
+{
+
+using TomlPath = std::vector<std::string>;
+/* The keys with the names of their tables before them, and the values as they are written. */
+using Toml = std::map<TomlPath, std::string>;
+
+constexpr const char *k_plugin = "slurm-kube", *k_nri = "io.containerd.nri.v1.nri";
+constexpr std::size_t k_spec_max = 1U << 20;
+
+std::string_view trimmed(std::string_view text)
+{
+	const std::size_t first = text.find_first_not_of(" \t\r\n");
+	if (first == std::string_view::npos)
+		return {};
+	return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+/* Calls visit(position, character) outside quotation marks until it returns false. */
+template <class Visit> void each_unquoted(std::string_view text, Visit visit)
+{
+	char quote = 0;
+	for (std::size_t i = 0; i < text.size(); i++) {
+		const char c = text[i];
+		if (quote != 0) {
+			i += c == '\\' && quote == '"' ? 1 : 0;
+			quote = c == quote ? '\0' : quote;
+		} else if (c == '"' || c == '\'')
+			quote = c;
+		else if (!visit(i, c))
+			return;
+	}
+}
+
+std::size_t find_unquoted(std::string_view text, char wanted)
+{
+	std::size_t found = std::string_view::npos;
+	each_unquoted(text, [&](std::size_t i, char c) {
+		found = c == wanted ? i : found;
+		return c != wanted;
+	});
+	return found;
+}
+
+/* How many brackets are not closed yet: an array may go on in the next line. */
+int open_brackets(std::string_view value)
+{
+	int open = 0;
+	each_unquoted(value, [&](std::size_t, char c) {
+		open += (c == '[') - (c == ']');
+		return true;
+	});
+	return open;
+}
+
+std::string without_quotes(std::string_view name)
+{
+	name = trimmed(name);
+	const bool has = name.size() >= 2 && (name[0] == '"' || name[0] == '\'');
+	return std::string(has ? name.substr(1, name.size() - 2) : name);
+}
+
+/* a."b.c" -> a, b.c */
+TomlPath names_in(std::string_view dotted)
+{
+	TomlPath names;
+	for (;;) {
+		const std::size_t dot = find_unquoted(dotted, '.');
+		names.push_back(without_quotes(dotted.substr(0, dot)));
+		if (dot == std::string_view::npos)
+			return names;
+		dotted.remove_prefix(dot + 1);
+	}
+}
+
+std::string_view take_line(std::string_view &text)
+{
+	const std::size_t end = text.find('\n');
+	const std::string_view line = text.substr(0, end);
+	text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+	return trimmed(line.substr(0, find_unquoted(line, '#')));
+}
+
+Toml parse_toml(std::string_view text)
+{
+	Toml values;
+	TomlPath table;
+	while (!text.empty()) {
+		const std::string_view line = take_line(text);
+		const std::size_t equals = find_unquoted(line, '=');
+		if (line.starts_with('[') && line.ends_with(']'))
+			table = names_in(line.substr(1, line.size() - 2));
+		if (line.starts_with('[') || equals == std::string_view::npos)
+			continue;
+		std::string value(trimmed(line.substr(equals + 1)));
+		while (open_brackets(value) > 0 && !text.empty())
+			value += take_line(text);
+		TomlPath path = table;
+		std::ranges::copy(names_in(line.substr(0, equals)), std::back_inserter(path));
+		values[path] = value;
+	}
+	return values;
+}
+
+std::string value_of(const Toml &toml, const TomlPath &path)
+{
+	const auto found = toml.find(path);
+	return found == toml.end() ? std::string() : without_quotes(found->second);
+}
+
+/* Whether an array of strings has this one. */
+bool has_string(const Toml &toml, const TomlPath &path, const std::string &wanted)
+{
+	const std::string array = value_of(toml, path);
+	return array.find("'" + wanted + "'") != std::string::npos ||
+		array.find('"' + wanted + '"') != std::string::npos;
+}
+
+void check_nri(const Toml &toml, std::vector<std::string> &lacks)
+{
+	const TomlPath nri = {"plugins", k_nri};
+	const auto is_true = [&](const char *key) {
+		return value_of(toml, {"plugins", k_nri, key}) == "true";
+	};
+	const bool is_there = std::ranges::any_of(toml, [&](const auto &entry) {
+		return entry.first.size() > 2 &&
+			std::equal(nri.begin(), nri.end(), entry.first.begin());
+	});
+	if (!is_there || is_true("disable") || is_true("disable_connections") ||
+		has_string(toml, {"disabled_plugins"}, k_nri))
+		lacks.emplace_back("NRI is off, so slurmkube-node cannot connect: set disable = "
+				   "false and disable_connections = false in "
+				   "[plugins.'io.containerd.nri.v1.nri'], and remove it from "
+				   "disabled_plugins");
+}
+
+void check_validator(const Toml &toml, std::vector<std::string> &lacks)
+{
+	const TomlPath table = {"plugins", k_nri, "default_validator"};
+	const auto at = [&](const char *key) {
+		TomlPath path = table;
+		path.emplace_back(key);
+		return path;
+	};
+	if (value_of(toml, at("enable")) != "true" ||
+		!has_string(toml, at("required_plugins"), k_plugin))
+		lacks.emplace_back("containers would start while slurmkube-node is not running: "
+				   "set enable = true and required_plugins = [\"slurm-kube\"] in "
+				   "[plugins.'io.containerd.nri.v1.nri'.default_validator]");
+	const std::string tolerate = value_of(toml, at("tolerate_missing_plugins_annotation"));
+	if (!tolerate.empty())
+		lacks.push_back("any user can start containers without slurmkube-node by the "
+				"annotation " +
+			tolerate +
+			": remove tolerate_missing_plugins_annotation from "
+			"[plugins.'io.containerd.nri.v1.nri'.default_validator]");
+}
+
+bool has_system_cpus(const std::string &spec, const std::string &system_cpus)
+{
+	const Result<codec::Json> root = codec::parse_json(spec, k_spec_max);
+	if (!root)
+		return false;
+	const std::set<std::uint32_t> cpus = cpus_in(
+		codec::get_string(codec::get(root->get(), "linux", "resources", "cpu"), "cpus"));
+	return !cpus.empty() && std::ranges::includes(cpus_in(system_cpus), cpus);
+}
+
+std::set<std::string> runtimes_in(const Toml &toml)
+{
+	const TomlPath prefix = {
+		"plugins", "io.containerd.cri.v1.runtime", "containerd", "runtimes"};
+	std::set<std::string> names;
+	for (const auto &[path, value] : toml)
+		if (path.size() > prefix.size() + 1 &&
+			std::equal(prefix.begin(), prefix.end(), path.begin()))
+			names.insert(path[prefix.size()]);
+	return names;
+}
+
+/* A user chooses any of the runtimes by a RuntimeClass. */
+void check_runtimes(const Toml &toml, const ReadFile &read, const std::string &system_cpus,
+	std::vector<std::string> &lacks)
+{
+	const std::set<std::string> runtimes = runtimes_in(toml);
+	if (runtimes.empty())
+		lacks.emplace_back(
+			"the configuration has no table "
+			"[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.NAME]");
+	for (const std::string &name : runtimes) {
+		const std::string file = value_of(toml,
+			{"plugins", "io.containerd.cri.v1.runtime", "containerd", "runtimes", name,
+				"base_runtime_spec"});
+		if (file.empty() || !has_system_cpus(read(file), system_cpus))
+			lacks.push_back("a container of runtime " + name +
+				" could start on processors of jobs if slurmkube-node dies: set "
+				"its base_runtime_spec to a file in which "
+				"linux.resources.cpu.cpus is \"" +
+				system_cpus + "\", as SystemCpus");
+	}
+}
+
+} // namespace
+
+std::vector<std::string> containerd_lacks(
+	std::string_view configuration, const ReadFile &read, const std::string &system_cpus)
+{
+	const Toml toml = parse_toml(configuration);
+	std::vector<std::string> lacks;
+	check_nri(toml, lacks);
+	check_validator(toml, lacks);
+	check_runtimes(toml, read, system_cpus, lacks);
+	return lacks;
+}
+
+} // namespace slurmkube::node
