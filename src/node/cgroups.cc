@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/node/cgroups.h"
 
+#include "src/base/owned.h"
+
+#include <cerrno>
 #include <csignal>
 #include <fstream>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace slurmkube::node
 {
@@ -39,14 +45,48 @@ std::vector<pid_t> processes_in(const fs::path &cgroup)
 	return pids;
 }
 
+struct FileContent {
+	int error = 0; /* errno */
+	std::string text;
+};
+
+FileContent content_of_file(const fs::path &file)
+{
+	FileContent content;
+	const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+	char buffer[4096];
+	ssize_t size = fd ? 1 : -1;
+	while (size > 0) {
+		size = ::read(fd.get(), buffer, sizeof buffer);
+		if (size > 0)
+			content.text.append(buffer, static_cast<std::size_t>(size));
+	}
+	content.error = size < 0 ? errno : 0;
+	return content;
+}
+
+/* What cannot be read, for whatever reason but that it is gone, counts as in use: otherwise a job
+ * would end while its containers run. */
 bool has_process_below(const fs::path &cgroup)
 {
-	if (!processes_in(cgroup).empty())
-		return true;
-	for (const fs::path &child : directories_in(cgroup))
-		if (has_process_below(child))
+	const FileContent processes = content_of_file(cgroup / "cgroup.procs");
+	if (processes.error != 0 || !processes.text.empty())
+		return processes.error != ENOENT;
+	std::error_code error;
+	for (fs::directory_iterator i(cgroup, error), end; !error && i != end; i.increment(error))
+		if (std::error_code ignored; i->is_directory(ignored) && !i->is_symlink(ignored) &&
+			has_process_below(i->path()))
 			return true;
-	return false;
+	return error && error.value() != ENOENT;
+}
+
+/* The kernel looks at the groups below, too (cgroups(7), cgroup.events). */
+bool is_populated(const fs::path &cgroup)
+{
+	const FileContent events = content_of_file(cgroup / "cgroup.events");
+	if (events.error != 0)
+		return events.error != ENOENT;
+	return events.text.find("populated 0") == std::string::npos;
 }
 
 bool is_there(const fs::path &path)
@@ -113,8 +153,8 @@ std::optional<CpuSet> Cgroups::cpuset_of(std::uint32_t job) const
 
 bool Cgroups::has_processes(const std::string &path) const
 {
-	const fs::path hierarchy = is_v2_ ? root_ : root_ / "cpuset";
-	return has_process_below(hierarchy / fs::path(path).relative_path());
+	const fs::path below = fs::path(path).relative_path();
+	return is_v2_ ? is_populated(root_ / below) : has_process_below(root_ / "cpuset" / below);
 }
 
 bool Cgroups::remove(std::uint32_t job) const

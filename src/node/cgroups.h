@@ -30,7 +30,8 @@ class Cgroups
 	/* The processors that slurmd has given to the job. An empty file counts as none: slurmd
 	 * has not written it yet. */
 	[[nodiscard]] std::optional<CpuSet> cpuset_of(std::uint32_t job) const;
-	/* Whether the cgroup or one below it has a process. path: see cgroup_of(). */
+	/* Whether the cgroup or one below it has a process. Also true if that cannot be seen; false
+	 * if there is no such cgroup. path: see cgroup_of(). */
 	[[nodiscard]] bool has_processes(const std::string &path) const;
 	/* Kills what is left in the job's cgroups and removes them. False: something is left, so
 	 * call it again. Only when slurmd has ended the job. */

@@ -119,12 +119,19 @@ Result<std::string> Plugin::create(const ContainerRequest &request)
 	return confinement.error();
 }
 
-/* The container was created when its job lived; its first process comes now. */
+/* The container was created when its job lived. Its first process, the runtime's, waits in its
+ * cgroup now: where it is not seen, the job's epilog would not see it either. */
 Result<std::string> Plugin::start(const ContainerRequest &request)
 {
 	const Result<Confinement> confinement = allowed(request.pod, request.container);
 	if (!confinement)
 		return confinement.error();
+	const Result<std::string> cgroup = cgroup_of(request.container.cgroups_path);
+	if (!request.pod.job.empty() && (!cgroup || !cgroups_.has_processes(*cgroup)))
+		return Error{Errc::denied,
+			"slurm-kube: no process of the container is in the cgroup " +
+				request.container.cgroups_path +
+				": see CgroupRoot in slurmkube-node(8)"};
 	return std::string();
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/node/confine.h"
 #include "src/node/epilog.h"
+#include "src/node/message.h"
 #include "src/node/plugin.h"
 #include "src/node/settings.h"
 #include "testsuite/unit/check.h"
@@ -129,6 +130,11 @@ class Machine
 		std::ofstream(cgroup / "cpuset.cpus") << cpus << "\n";
 		std::ofstream(cgroup / "cpuset.mems") << "0\n";
 	}
+	void write(const std::string &file, const std::string &text) const
+	{
+		fs::create_directories((directory_ / file).parent_path());
+		std::ofstream(directory_ / file) << text;
+	}
 	void end_job() const { fs::remove_all(directory_ / "cg/cpuset/slurm_n1"); }
 
       private:
@@ -171,26 +177,70 @@ void only_cleared_jobs_are_forgotten()
 	CHECK((records.jobs() == std::vector<std::uint32_t>{71, 72}));
 }
 
-/* Whether a container of job 7 may be created. */
-bool may_create(const Machine &machine)
+/* Whether the plugin accepts that request for a container of job 7. */
+bool accepts(const Machine &machine, const char *method)
 {
 	const Records records = machine.records();
 	const Cgroups cgroups = machine.cgroups();
 	Plugin plugin(records, cgroups, "0");
-	const auto field = [](std::uint32_t tag, std::string_view text) {
-		return std::string(1, static_cast<char>(tag << 3 | 2)) +
-			static_cast<char>(text.size()) + std::string(text);
-	};
-	const std::string pod = field(1, "p1") +
-		field(6, field(1, "allocation.slurm-kube.io/job-id") + field(2, "7"));
-	const std::string container =
-		field(1, "c1") + field(2, "p1") + field(11, field(5, "/kubepods/c1"));
-	const std::string answer =
-		plugin.answer({"", "CreateContainer", field(1, pod) + field(2, container)});
-	const bool may = parse_rpc_response(answer).ok();
+	const Message annotation =
+		Message().text(1, "allocation.slurm-kube.io/job-id").text(2, "7");
+	const Message pod = Message().text(1, "p1").message(6, annotation);
+	const Message container = Message().text(1, "c1").text(2, "p1").message(
+		11, Message().text(5, "/kubepods/c1"));
+	return parse_rpc_response(plugin.answer({"", method,
+					  Message().message(1, pod).message(2, container).bytes()}))
+		.ok();
+}
+
+bool may_create(const Machine &machine)
+{
+	const Records records = machine.records();
+	const bool may = accepts(machine, "CreateContainer");
 	CHECK_EQUAL(records.containers_of(7).size(), std::size_t{may ? 1U : 0U});
 	records.forget_container("c1");
 	return may;
+}
+
+void containers_start_where_their_processes_are_seen()
+{
+	const Machine machine;
+	machine.start_job("7", "1");
+	CHECK(!accepts(machine, "StartContainer"));
+	machine.write("cg/cpuset/kubepods/c1/cgroup.procs", "");
+	CHECK(!accepts(machine, "StartContainer"));
+	machine.write("cg/cpuset/kubepods/c1/cgroup.procs", "4711\n");
+	CHECK(accepts(machine, "StartContainer"));
+	machine.end_job();
+	CHECK(!accepts(machine, "StartContainer"));
+}
+
+void only_a_cgroup_that_is_gone_has_surely_ended()
+{
+	const Machine machine;
+	CHECK(!machine.cgroups().has_processes("/k/c1"));
+	machine.write("cg/cpuset/k/c1/below/cgroup.procs", "");
+	machine.write("cg/cpuset/k/c1/cgroup.procs", "");
+	CHECK(!machine.cgroups().has_processes("/k/c1"));
+	machine.write("cg/cpuset/k/c1/below/cgroup.procs", "4711\n");
+	CHECK(machine.cgroups().has_processes("/k/c1"));
+	/* ENOTDIR, EISDIR */
+	CHECK(machine.cgroups().has_processes("/k/c1/cgroup.procs"));
+	machine.write("cg/cpuset/k/c2/cgroup.procs/x", "");
+	CHECK(machine.cgroups().has_processes("/k/c2"));
+}
+
+void version_2_says_whether_a_cgroup_is_populated()
+{
+	const Machine machine;
+	machine.write("cg/cgroup.controllers", "cpuset\n");
+	CHECK(!machine.cgroups().has_processes("/k/c1"));
+	machine.write("cg/k/c1/cgroup.events", "populated 1\nfrozen 0\n");
+	CHECK(machine.cgroups().has_processes("/k/c1"));
+	machine.write("cg/k/c1/cgroup.events", "populated 0\nfrozen 1\n");
+	CHECK(!machine.cgroups().has_processes("/k/c1"));
+	machine.write("cg/k/c2/cgroup.events/x", "");
+	CHECK(machine.cgroups().has_processes("/k/c2"));
 }
 
 void a_job_is_closed_until_its_number_is_another_jobs()
@@ -259,6 +309,9 @@ int main()
 			TEST(epilogs_wait_as_long_as_pods_may_take),
 			TEST(records_outlive_the_daemon), TEST(only_cleared_jobs_are_forgotten),
 			TEST(a_job_is_closed_until_its_number_is_another_jobs),
+			TEST(containers_start_where_their_processes_are_seen),
+			TEST(only_a_cgroup_that_is_gone_has_surely_ended),
+			TEST(version_2_says_whether_a_cgroup_is_populated),
 			TEST(the_end_waits_for_containers),
 			TEST(new_jobs_wait_for_containers_of_ended_ones)});
 }
