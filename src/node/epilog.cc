@@ -83,6 +83,12 @@ std::chrono::seconds epilog_limit(const char *grace)
 	return (is_number ? std::min(given, k_grace_max) : k_grace_default) + k_margin;
 }
 
+bool is_pods_job(const Records &records, std::uint32_t job)
+{
+	return records.grace_of(job) || records.state_of(job) != Records::JobState::open ||
+		!records.containers_of(job).empty();
+}
+
 Result<Ok> end_job(const Records &records, const Cgroups &cgroups, std::uint32_t job,
 	std::chrono::seconds limit, bool may_kill)
 {

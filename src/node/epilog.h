@@ -24,6 +24,10 @@ bool is_live(const ContainerRecord &container, bool has_processes);
  * of a user: what is no number counts as the default of 30 s, and a day is the maximum. */
 std::chrono::seconds epilog_limit(const char *grace);
 
+/* Whether anything has been recorded of the job. Needed because Slurm runs the epilog of a job that
+ * slurmctld has forgotten without the variables of the job (REQUEST_ABORT_JOB). */
+bool is_pods_job(const Records &records, std::uint32_t job);
+
 /* For a prolog: blocks until no container of a job that has ended here has a process. A slurmd that
  * is killed within an epilog does not run it again but says that it is over (Slurm's req.c,
  * slurm_cred_begin_expiration), so a new job may be on its way to processors that are in use. A

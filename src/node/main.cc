@@ -55,7 +55,7 @@ std::uint32_t job_id(const char *text)
 	const char *end = text + std::strlen(text);
 	const auto [last, error] = std::from_chars(text, end, job);
 	if (error != std::errc() || last != end || job == 0)
-		usage_error("--wait " + printable(text) + ": not a job id");
+		usage_error(printable(text) + " is not a job id");
 	return job;
 }
 
@@ -163,20 +163,39 @@ int serve(const Settings &settings, const Records &records, const Cgroups &cgrou
 	}
 }
 
+/* The variables of a pod's job, in a prolog and an epilog. */
+constexpr const char *k_mark = "SPANK_SLURM_KUBE", *k_grace = "SPANK_SLURM_KUBE_GRACE";
+
 int wait_for(const Options &options, const Records &records, const Cgroups &cgroups)
 {
+	if (!std::getenv(k_mark) && !is_pods_job(records, options.job))
+		return 0;
 	/* set by slurmd in an Epilog, not by a user's environment */
 	const char *context = std::getenv("SLURM_SCRIPT_CONTEXT");
 	const bool is_epilog = context && std::strcmp(context, "epilog_slurmd") == 0;
-	const Result<Ok> ended = end_job(records, cgroups, options.job,
-		epilog_limit(std::getenv("SPANK_SLURM_KUBE_GRACE")), is_epilog);
+	const char *given = std::getenv(k_grace);
+	const std::string grace =
+		given ? given : records.grace_of(options.job).value_or(std::string());
+	const Result<Ok> ended =
+		end_job(records, cgroups, options.job, epilog_limit(grace.c_str()), is_epilog);
 	return ended ? 0 : complain(ended.error());
+}
+
+/* For the epilog, which may not have the variables. */
+Result<Ok> remember_pods_job(const Records &records)
+{
+	const char *job = std::getenv("SLURM_JOB_ID"), *grace = std::getenv(k_grace);
+	if (!std::getenv(k_mark) || !job)
+		return Ok{};
+	return records.keep_grace(job_id(job), grace ? printable(grace) : "");
 }
 
 /* An hour is more than any grace period after which an epilog gives up by itself. */
 int settle(const Records &records, const Cgroups &cgroups)
 {
 	constexpr std::chrono::hours k_limit{1};
+	if (const Result<Ok> kept = remember_pods_job(records); !kept)
+		return complain(kept.error());
 	const Result<Ok> over = wait_for_ended_jobs(records, cgroups, k_limit);
 	return over ? 0 : complain(over.error());
 }

@@ -18,7 +18,7 @@ namespace
 
 constexpr std::size_t k_id_max = 128;
 constexpr const char *k_cleared = "cleared", *k_started = "started", *k_creating = "creating";
-constexpr const char *k_folders[] = {"closed", "containers"};
+constexpr const char *k_folders[] = {"closed", "containers", "graces"};
 
 bool is_container_id(const std::string &id)
 {
@@ -121,9 +121,22 @@ void Records::prune(std::chrono::seconds age) const
 		for (const fs::path &container : files_in(directory_ / "containers"))
 			if (container.stem() == file.filename())
 				fs::remove(container, ignored);
+		fs::remove(directory_ / "graces" / file.filename(), ignored);
 		/* closed/ last: until then no container of the job is created */
 		fs::remove(file, ignored);
 	}
+}
+
+Result<Ok> Records::keep_grace(std::uint32_t job, const std::string &grace) const
+{
+	return write(directory_ / "graces" / std::to_string(job), grace + "\n");
+}
+
+std::optional<std::string> Records::grace_of(std::uint32_t job) const
+{
+	const std::vector<std::string> lines =
+		lines_in(directory_ / "graces" / std::to_string(job));
+	return lines.empty() ? std::nullopt : std::optional(lines[0]);
 }
 
 Result<Ok> Records::keep_container(

@@ -5,6 +5,7 @@
  *
  *   closed/JOB         the job's epilog has begun; content "cleared": slurmd's cgroups are gone,
  *                      so that new ones belong to a new job with this number
+ *   graces/JOB         the job is a pod's; its grace period as its prolog has been given it
  *   containers/JOB.ID  the container's cgroup, and whether the runtime has started it
  *
  * The daemon writes a container's record before it reads closed/, the epilog writes closed/ before
@@ -46,6 +47,11 @@ class Records
 	void reopen(std::uint32_t job) const;
 	/* Forgets the jobs that were cleared at least that long ago. */
 	void prune(std::chrono::seconds age) const;
+
+	/* Text of a user, see epilog_limit(). */
+	[[nodiscard]] Result<Ok> keep_grace(std::uint32_t job, const std::string &grace) const;
+	/* none: no prolog has said that the job is a pod's. */
+	[[nodiscard]] std::optional<std::string> grace_of(std::uint32_t job) const;
 
 	/* invalid: an id that is no file name. */
 	[[nodiscard]] Result<Ok> keep_container(std::uint32_t job, const std::string &id,

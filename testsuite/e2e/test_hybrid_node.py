@@ -27,16 +27,11 @@ CGROUP = """CgroupPlugin=cgroup/v1
 ConstrainCores=yes
 ConstrainRAMSpace=yes
 """
-# The piece that is installed acts for jobs of pods only; salloc cannot mark them.
-EPILOG = """#!/bin/sh
-date +%s.%N >> {dir}/epilog-began-$SLURM_JOB_ID
-SPANK_SLURM_KUBE_GRACE=5 {program} --config {dir}/node.conf --wait "$SLURM_JOB_ID"
-status=$?
-date +%s.%N >> {dir}/epilog-ended-$SLURM_JOB_ID
-exit $status
-"""
-PROLOG = """#!/bin/sh
-exec {program} --config {dir}/node.conf --settle
+# The pieces that are installed, with the configuration of this bed. salloc cannot set the variables
+# of a pod's job, so all tests see what a job has that slurmctld has forgotten.
+PIECE = """#!/bin/sh
+date +%s.%N >> {dir}/{name}-began-$SLURM_JOB_ID
+{piece}
 """
 
 
@@ -55,9 +50,15 @@ class _HybridNode(Cluster):
         )
         self.slurm.extra += [line.format(dir=self.dir) for line in CONF]
         self.program = self.slurm.build / "root/sbin/slurmkube-node"
-        for name, text in (("epilog", EPILOG), ("prolog", PROLOG)):
+        for name in ("epilog", "prolog"):
+            file = self.slurm.build / f"root/libexec/slurm-kube/{name}.d/50-slurm-kube"
             script = self.dir / name
-            script.write_text(text.format(dir=self.dir, program=self.program))
+            piece = re.sub(
+                r"\S+/slurmkube-node (?=--)",
+                f"{self.program} --config {self.dir}/node.conf ",
+                file.read_text(),
+            )
+            script.write_text(PIECE.format(dir=self.dir, name=name, piece=piece))
             script.chmod(0o755)
         (self.dir / "node.conf").write_text(
             f"SystemCpus={SYSTEM}\nNodeName={NODE}\nNriSocket={self.dir}/{NODE}/run/nri.sock\n"

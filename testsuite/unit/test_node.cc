@@ -277,6 +277,24 @@ void the_end_waits_for_containers()
 	CHECK(end_job(records, machine.cgroups(), 7, std::chrono::seconds(0), false).ok());
 }
 
+void pods_jobs_are_known_without_variables()
+{
+	const Machine machine;
+	const Records records = machine.records();
+	CHECK(!is_pods_job(records, 7));
+	CHECK(!records.grace_of(7));
+	REQUIRE(records.keep_grace(7, "45").ok());
+	CHECK(is_pods_job(records, 7) && records.grace_of(7) == "45");
+	CHECK(!is_pods_job(records, 71));
+	REQUIRE(records.keep_container(71, "c1", "/k/c1", true).ok());
+	CHECK(is_pods_job(records, 71));
+	REQUIRE(records.close(7, true).ok());
+	records.prune(std::chrono::seconds(0));
+	CHECK(!is_pods_job(records, 7));
+	REQUIRE(records.close(7, false).ok());
+	CHECK(is_pods_job(records, 7));
+}
+
 void new_jobs_wait_for_containers_of_ended_ones()
 {
 	const Machine machine;
@@ -313,5 +331,6 @@ int main()
 			TEST(only_a_cgroup_that_is_gone_has_surely_ended),
 			TEST(version_2_says_whether_a_cgroup_is_populated),
 			TEST(the_end_waits_for_containers),
+			TEST(pods_jobs_are_known_without_variables),
 			TEST(new_jobs_wait_for_containers_of_ended_ones)});
 }
