@@ -20,27 +20,42 @@ constexpr std::chrono::seconds k_grace_default{30}, k_grace_max{86400}, k_margin
 constexpr std::chrono::seconds k_creation_max{60};
 constexpr std::chrono::milliseconds k_pause_min{5}, k_pause_max{200};
 
-/* Longer than a pod with an ended job may be tried again; about 8 KB of tmpfs for each job. */
-constexpr std::chrono::hours k_forget_after{24};
+/* So long --list shows the job; a page of tmpfs for each. Its containers are refused for ever. */
+constexpr std::chrono::hours k_forget_after{1};
 
 /* The container that a job's end waits for; empty: none. */
-std::string live_container_of(const Records &records, const Cgroups &cgroups, std::uint32_t job)
+std::string live_one_of(const std::vector<ContainerRecord> &containers, const Cgroups &cgroups)
 {
-	for (const ContainerRecord &container : records.containers_of(job))
+	for (const ContainerRecord &container : containers)
 		if (is_live(container, cgroups.has_processes(container.cgroup)))
 			return container.id;
 	return {};
 }
 
-/* The same of any job that has ended. */
+/* Only what has been seen is forgotten: a new job may have this number already. */
+Result<Ok> finish(const Records &records, std::uint32_t job, bool is_cleared,
+	const std::vector<ContainerRecord> &containers)
+{
+	if (const Result<Ok> closed = records.close(job, is_cleared); !closed || !is_cleared)
+		return closed;
+	for (const ContainerRecord &container : containers)
+		records.forget_container(container.id);
+	return Ok{};
+}
+
+/* The same of any job that has ended. Runs before each job of the node, so it reads nothing of
+ * jobs without containers. */
 std::string live_container_of_ended(const Records &records, const Cgroups &cgroups)
 {
-	for (const std::uint32_t job : records.jobs()) {
+	for (const auto &[job, ids] : records.containers()) {
 		if (records.state_of(job) == Records::JobState::open && cgroups.cpuset_of(job))
 			continue;
-		const std::string live = live_container_of(records, cgroups, job);
-		if (!live.empty())
-			return live + " of job " + std::to_string(job);
+		for (const std::string &id : ids) {
+			const std::optional<ContainerRecord> container = records.container(job, id);
+			if (container &&
+				is_live(*container, cgroups.has_processes(container->cgroup)))
+				return id + " of job " + std::to_string(job);
+		}
 	}
 	return {};
 }
@@ -96,9 +111,10 @@ Result<Ok> end_job(const Records &records, const Cgroups &cgroups, std::uint32_t
 		return closed;
 	records.prune(k_forget_after);
 	for (Pause pause(limit);;) {
-		const std::string live = live_container_of(records, cgroups, job);
+		const std::vector<ContainerRecord> containers = records.containers_of(job);
+		const std::string live = live_one_of(containers, cgroups);
 		if (live.empty() && (!may_kill || cgroups.remove(job)))
-			return records.close(job, may_kill);
+			return finish(records, job, may_kill, containers);
 		if (!pause.wait())
 			return Error{Errc::again,
 				live.empty() ? "the job's cgroups cannot be removed"

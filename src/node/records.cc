@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <ctime>
 #include <fstream>
 #include <set>
 
@@ -48,14 +49,45 @@ std::vector<fs::path> files_in(const fs::path &directory)
 	return found;
 }
 
-std::chrono::seconds age_of(const fs::path &file)
+/* Unlike the wall clock, it makes no steps. */
+std::int64_t seconds_since_boot()
 {
-	std::error_code error;
-	const auto written = fs::last_write_time(file, error);
-	if (error)
+	timespec now = {};
+	(void)::clock_gettime(CLOCK_BOOTTIME, &now);
+	return now.tv_sec;
+}
+
+std::string now_line()
+{
+	return std::to_string(seconds_since_boot()) + "\n";
+}
+
+/* Since the time in the last line. What is from before a reboot is old, whatever it says. */
+std::chrono::seconds age_of(const std::vector<std::string> &lines)
+{
+	std::int64_t then = 0;
+	if (lines.empty() ||
+		std::from_chars(
+			lines.back().data(), lines.back().data() + lines.back().size(), then)
+				.ec != std::errc())
 		return {};
-	return std::chrono::duration_cast<std::chrono::seconds>(
-		fs::file_time_type::clock::now() - written);
+	const std::int64_t age = seconds_since_boot() - then;
+	return age < 0 ? std::chrono::seconds::max() : std::chrono::seconds(age);
+}
+
+/* JOB or JOB.ID; 0: no name of ours */
+std::uint32_t job_in(const fs::path &file)
+{
+	const std::string name = file.filename();
+	std::uint32_t job = 0;
+	std::from_chars(name.data(), name.data() + name.size(), job);
+	return job;
+}
+
+std::string id_in(const fs::path &file)
+{
+	const std::string extension = file.extension();
+	return extension.empty() ? extension : extension.substr(1);
 }
 
 } // namespace
@@ -92,7 +124,7 @@ Result<Ok> Records::write(const fs::path &file, const std::string &content) cons
 Result<Ok> Records::close(std::uint32_t job, bool is_cleared) const
 {
 	return write(directory_ / "closed" / std::to_string(job),
-		std::string(is_cleared ? k_cleared : "closed") + "\n");
+		std::string(is_cleared ? k_cleared : "closed") + "\n" + now_line());
 }
 
 Records::JobState Records::state_of(std::uint32_t job) const
@@ -116,13 +148,9 @@ void Records::prune(std::chrono::seconds age) const
 	std::error_code ignored;
 	for (const fs::path &file : files_in(directory_ / "closed")) {
 		const std::vector<std::string> lines = lines_in(file);
-		if (lines.empty() || lines[0] != k_cleared || age_of(file) < age)
+		if (lines.empty() || lines[0] != k_cleared || age_of(lines) < age)
 			continue;
-		for (const fs::path &container : files_in(directory_ / "containers"))
-			if (container.stem() == file.filename())
-				fs::remove(container, ignored);
 		fs::remove(directory_ / "graces" / file.filename(), ignored);
-		/* closed/ last: until then no container of the job is created */
 		fs::remove(file, ignored);
 	}
 }
@@ -145,7 +173,7 @@ Result<Ok> Records::keep_container(
 	if (!is_container_id(id))
 		return Error{Errc::invalid, "a container's id that is no file name"};
 	return write(directory_ / "containers" / (std::to_string(job) + "." + id),
-		cgroup + "\n" + (is_started ? k_started : k_creating) + "\n");
+		cgroup + "\n" + (is_started ? k_started : k_creating) + "\n" + now_line());
 }
 
 void Records::forget_container(const std::string &id) const
@@ -156,16 +184,32 @@ void Records::forget_container(const std::string &id) const
 			fs::remove(file, ignored);
 }
 
+std::map<std::uint32_t, std::vector<std::string>> Records::containers() const
+{
+	std::map<std::uint32_t, std::vector<std::string>> found;
+	for (const fs::path &file : files_in(directory_ / "containers"))
+		if (job_in(file) != 0 && is_container_id(id_in(file)))
+			found[job_in(file)].push_back(id_in(file));
+	return found;
+}
+
+std::optional<ContainerRecord> Records::container(std::uint32_t job, const std::string &id) const
+{
+	const std::vector<std::string> lines =
+		lines_in(directory_ / "containers" / (std::to_string(job) + "." + id));
+	if (lines.empty())
+		return std::nullopt;
+	return ContainerRecord{
+		id, lines[0], lines.size() > 1 && lines[1] == k_started, age_of(lines)};
+}
+
 std::vector<ContainerRecord> Records::containers_of(std::uint32_t job) const
 {
 	std::vector<ContainerRecord> found;
-	for (const fs::path &file : files_in(directory_ / "containers")) {
-		const std::vector<std::string> lines = lines_in(file);
-		if (file.stem() != std::to_string(job) || lines.empty() || !file.has_extension())
-			continue;
-		found.push_back({file.extension().string().substr(1), lines[0],
-			lines.size() > 1 && lines[1] == k_started, age_of(file)});
-	}
+	const std::vector<std::string> ids = containers()[job];
+	for (const std::string &id : ids)
+		if (std::optional<ContainerRecord> record = container(job, id))
+			found.push_back(*std::move(record));
 	return found;
 }
 
@@ -173,13 +217,9 @@ std::vector<std::uint32_t> Records::jobs() const
 {
 	std::set<std::uint32_t> jobs;
 	for (const char *folder : k_folders)
-		for (const fs::path &file : files_in(directory_ / folder)) {
-			const std::string stem = file.stem();
-			std::uint32_t job = 0;
-			std::from_chars(stem.data(), stem.data() + stem.size(), job);
-			if (job != 0)
-				jobs.insert(job);
-		}
+		for (const fs::path &file : files_in(directory_ / folder))
+			if (job_in(file) != 0)
+				jobs.insert(job_in(file));
 	return {jobs.begin(), jobs.end()};
 }
 

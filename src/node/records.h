@@ -10,8 +10,9 @@
  *
  * The daemon writes a container's record before it reads closed/, the epilog writes closed/ before
  * it reads the records: so either the daemon refuses the container or the epilog waits for it.
- * Jobs that were cleared long ago are forgotten: without a cgroup they have no processors anyway.
- * Files are replaced by rename(2). One daemon, and any number of epilogs.
+ * When a job is cleared, the records of its containers are removed, and some time later its own:
+ * without a cgroup it has no processors anyway. Each file ends with the time of its last change in
+ * seconds since boot. Files are replaced by rename(2). One daemon, and any number of epilogs.
  */
 #ifndef SLURMKUBE_NODE_RECORDS_H
 #define SLURMKUBE_NODE_RECORDS_H
@@ -21,6 +22,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,7 +33,7 @@ namespace slurmkube::node
 struct ContainerRecord {
 	std::string id, cgroup;
 	bool is_started = false;    /* false: the runtime is about to create or start it */
-	std::chrono::seconds age{}; /* since the last change */
+	std::chrono::seconds age{}; /* since the last change, by CLOCK_BOOTTIME */
 };
 
 class Records
@@ -45,7 +47,8 @@ class Records
 	enum class JobState { open, closed, cleared };
 	[[nodiscard]] JobState state_of(std::uint32_t job) const;
 	void reopen(std::uint32_t job) const;
-	/* Forgets the jobs that were cleared at least that long ago. */
+	/* Forgets the jobs that were cleared at least that long ago. Reads a file for each job
+	 * that has ended since. */
 	void prune(std::chrono::seconds age) const;
 
 	/* Text of a user, see epilog_limit(). */
@@ -57,6 +60,11 @@ class Records
 	[[nodiscard]] Result<Ok> keep_container(std::uint32_t job, const std::string &id,
 		const std::string &cgroup, bool is_started) const;
 	void forget_container(const std::string &id) const;
+	/* The ids by job; reads no file. */
+	[[nodiscard]] std::map<std::uint32_t, std::vector<std::string>> containers() const;
+	/* none: it has been forgotten meanwhile. */
+	[[nodiscard]] std::optional<ContainerRecord> container(
+		std::uint32_t job, const std::string &id) const;
 	[[nodiscard]] std::vector<ContainerRecord> containers_of(std::uint32_t job) const;
 	/* Jobs that have a record of any kind, in order. */
 	[[nodiscard]] std::vector<std::uint32_t> jobs() const;

@@ -130,6 +130,10 @@ class Machine
 		std::ofstream(cgroup / "cpuset.cpus") << cpus << "\n";
 		std::ofstream(cgroup / "cpuset.mems") << "0\n";
 	}
+	void touch(const std::string &file, fs::file_time_type time) const
+	{
+		fs::last_write_time(directory_ / "state" / file, time);
+	}
 	void write(const std::string &file, const std::string &text) const
 	{
 		fs::create_directories((directory_ / file).parent_path());
@@ -168,7 +172,6 @@ void only_cleared_jobs_are_forgotten()
 	const Machine machine;
 	const Records records = machine.records();
 	REQUIRE(records.close(7, true).ok());
-	REQUIRE(records.keep_container(7, "c1", "/k/c1", true).ok());
 	REQUIRE(records.close(71, false).ok());
 	REQUIRE(records.keep_container(72, "c2", "/k/c2", true).ok());
 	records.prune(std::chrono::hours(1));
@@ -277,6 +280,49 @@ void the_end_waits_for_containers()
 	CHECK(end_job(records, machine.cgroups(), 7, std::chrono::seconds(0), false).ok());
 }
 
+void a_cleared_job_has_no_containers()
+{
+	const Machine machine;
+	const Records records = machine.records();
+	REQUIRE(records.keep_container(7, "c1", "/k/c1", true).ok());
+	REQUIRE(records.keep_container(71, "c2", "/k/c2", true).ok());
+	REQUIRE(end_job(records, machine.cgroups(), 7, std::chrono::seconds(0), false).ok());
+	CHECK_EQUAL(records.containers_of(7).size(), 1U); /* by hand: slurmd has not ended it */
+	REQUIRE(end_job(records, machine.cgroups(), 7, std::chrono::seconds(0), true).ok());
+	CHECK(records.containers_of(7).empty());
+	CHECK_EQUAL(records.containers_of(71).size(), 1U);
+}
+
+/* The wall clock of a node makes a step when it is set at boot, or a virtual machine goes on. */
+void ages_do_not_depend_on_the_wall_clock()
+{
+	const Machine machine;
+	const Records records = machine.records();
+	REQUIRE(records.keep_container(7, "c1", "/k/c1", false).ok());
+	REQUIRE(records.close(8, true).ok());
+	for (const std::chrono::hours step : {std::chrono::hours(-48), std::chrono::hours(48)}) {
+		for (const char *file : {"containers/7.c1", "closed/8"})
+			machine.touch(file, fs::file_time_type::clock::now() + step);
+		CHECK(is_live(records.containers_of(7).at(0), false));
+		records.prune(std::chrono::hours(1));
+		CHECK(records.state_of(8) == Records::JobState::cleared);
+	}
+	machine.write("state/containers/7.c1", "/k/c1\ncreating\n0\n");
+	CHECK(!is_live(records.containers_of(7).at(0), false));
+	machine.write("state/containers/7.c1", "/k/c1\ncreating\n999999999999\n");
+	CHECK(!is_live(records.containers_of(7).at(0), false)); /* of another boot */
+}
+
+void strange_files_harm_nothing()
+{
+	const Machine machine;
+	const Records records = machine.records();
+	for (const char *name : {"7", "7.", "x.c1", "0.c1", ".7.c1"})
+		machine.write(std::string("state/containers/") + name, "/k/c1\n");
+	CHECK(records.containers().empty());
+	CHECK(wait_for_ended_jobs(records, machine.cgroups(), std::chrono::seconds(0)).ok());
+}
+
 void pods_jobs_are_known_without_variables()
 {
 	const Machine machine;
@@ -330,7 +376,9 @@ int main()
 			TEST(containers_start_where_their_processes_are_seen),
 			TEST(only_a_cgroup_that_is_gone_has_surely_ended),
 			TEST(version_2_says_whether_a_cgroup_is_populated),
-			TEST(the_end_waits_for_containers),
+			TEST(the_end_waits_for_containers), TEST(a_cleared_job_has_no_containers),
+			TEST(ages_do_not_depend_on_the_wall_clock),
+			TEST(strange_files_harm_nothing),
 			TEST(pods_jobs_are_known_without_variables),
 			TEST(new_jobs_wait_for_containers_of_ended_ones)});
 }
