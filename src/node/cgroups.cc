@@ -157,6 +157,22 @@ bool Cgroups::has_processes(const std::string &path) const
 	return is_v2_ ? is_populated(root_ / below) : has_process_below(root_ / "cpuset" / below);
 }
 
+Result<Ok> Cgroups::limit_memory(const std::string &path, std::int64_t limit) const
+{
+	const fs::path below = fs::path(path).relative_path();
+	const fs::path file = is_v2_ ? root_ / below / "memory.max"
+				     : root_ / "memory" / below / "memory.limit_in_bytes";
+	std::int64_t now = 0;
+	std::ifstream(file) >> now; /* v2: "max" */
+	if (now > 0 && now <= limit)
+		return Ok{};
+	std::ofstream out(file);
+	out << limit << std::flush;
+	if (!out)
+		return Error{Errc::io, "cannot write " + file.string()};
+	return Ok{};
+}
+
 bool Cgroups::remove(std::uint32_t job) const
 {
 	bool is_gone = true;

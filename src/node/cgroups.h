@@ -33,6 +33,9 @@ class Cgroups
 	/* Whether the cgroup or one below it has a process. Also true if that cannot be seen; false
 	 * if there is no such cgroup. path: see cgroup_of(). */
 	[[nodiscard]] bool has_processes(const std::string &path) const;
+	/* Lowers the memory limit of a cgroup to that, in bytes; a lower limit stays. io: it is
+	 * higher and cannot be changed. */
+	[[nodiscard]] Result<Ok> limit_memory(const std::string &path, std::int64_t limit) const;
 	/* Kills what is left in the job's cgroups and removes them. False: something is left, so
 	 * call it again. Only when slurmd has ended the job. */
 	[[nodiscard]] bool remove(std::uint32_t job) const;

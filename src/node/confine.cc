@@ -33,12 +33,11 @@ Error refusal(const Pod &pod, const std::string &reason)
 	return {Errc::denied, "slurm-kube: pod " + pod.name_space + "/" + pod.name + ": " + reason};
 }
 
-std::int64_t memory_limit_of(const Pod &pod, const Container &container)
+/* 0: the container's own limit is low enough. */
+std::int64_t memory_limit_of(const Container &container, std::int64_t share)
 {
-	const std::optional<std::int64_t> mib = number_of<std::int64_t>(pod.memory);
-	if (container.memory_limit > 0 || !mib || *mib > INT64_MAX / k_mib)
-		return 0;
-	return *mib * k_mib;
+	const bool is_within = container.memory_limit > 0 && container.memory_limit <= share;
+	return is_within ? 0 : share;
 }
 
 struct CpuRange {
@@ -93,6 +92,31 @@ Result<std::uint32_t> job_of(const Pod &pod)
 	return *job;
 }
 
+Result<std::int64_t> memory_share_of(const Pod &pod)
+{
+	if (pod.memory.empty())
+		return std::int64_t{0};
+	const std::optional<std::int64_t> mib = number_of<std::int64_t>(pod.memory);
+	if (!mib || *mib == 0 || *mib > INT64_MAX / k_mib)
+		return refusal(pod,
+			"annotation " + std::string(names::k_allocation_memory) +
+				" is not a size in MiB");
+	return *mib * k_mib;
+}
+
+std::optional<std::string> pod_cgroup_of(const Pod &pod, const std::string &cgroup)
+{
+	const std::size_t slash = cgroup.rfind('/');
+	if (slash == std::string::npos || pod.uid.empty())
+		return std::nullopt;
+	const std::string parent = cgroup.substr(0, slash);
+	const std::string name = parent.substr(parent.rfind('/') + 1);
+	std::string escaped = pod.uid;
+	std::ranges::replace(escaped, '-', '_');
+	const bool is_pods = name == "pod" + pod.uid || name.ends_with("-pod" + escaped + ".slice");
+	return is_pods ? std::optional(parent) : std::nullopt;
+}
+
 Result<Confinement> confinement_of(const Pod &pod, const Container &container,
 	const std::optional<JobFacts> &job, const std::string &system_cpus)
 {
@@ -102,7 +126,11 @@ Result<Confinement> confinement_of(const Pod &pod, const Container &container,
 		return refusal(pod, "Slurm job " + pod.job + " has ended on this node");
 	if (!job->cpuset)
 		return refusal(pod, "Slurm job " + pod.job + " has no processors on this node");
-	return Confinement{job->cpuset->cpus, job->cpuset->mems, memory_limit_of(pod, container)};
+	const Result<std::int64_t> share = memory_share_of(pod);
+	if (!share)
+		return share.error();
+	return Confinement{
+		job->cpuset->cpus, job->cpuset->mems, memory_limit_of(container, *share)};
 }
 
 std::set<std::uint32_t> cpus_in(std::string_view list)

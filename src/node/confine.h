@@ -32,6 +32,14 @@ struct JobFacts {
 /* The number of the job that the pod's placeholder is; 0: none. invalid: not a job id. */
 Result<std::uint32_t> job_of(const Pod &pod);
 
+/* What the pod may use of its node's memory, in bytes; 0: no limit is known, because several pods
+ * share the job. denied: not a size. */
+Result<std::int64_t> memory_share_of(const Pod &pod);
+
+/* The cgroup of the pod, which has the container's (see cgroup_of()) as a child; none: the kubelet
+ * makes no cgroups of pods. Source: kubelet, GetPodContainerName. */
+std::optional<std::string> pod_cgroup_of(const Pod &pod, const std::string &cgroup);
+
 /* job: of a pod with a placeholder. denied: the container must not be created, and why. */
 Result<Confinement> confinement_of(const Pod &pod, const Container &container,
 	const std::optional<JobFacts> &job, const std::string &system_cpus);

@@ -54,6 +54,7 @@ bool read_pod(std::string_view message, Pod &pod)
 	return read_fields(message, [&](const WireField &field) {
 		set_text(field, 1, pod.id);
 		set_text(field, 2, pod.name);
+		set_text(field, 3, pod.uid);
 		set_text(field, 4, pod.name_space);
 		return field.number != 6 || field.type != WireType::bytes ||
 			take_annotation(field.bytes, pod);
@@ -99,7 +100,7 @@ bool read_container(std::string_view message, Container &container)
 	});
 }
 
-/* shift: by how much the field numbers of pod (1) and container (2) are higher. */
+/* shift: by how much the field numbers of pod (1), container (2) and resources (3) are higher. */
 bool take_request(const WireField &field, std::uint32_t shift, ContainerRequest &request)
 {
 	if (field.type != WireType::bytes)
@@ -108,7 +109,8 @@ bool take_request(const WireField &field, std::uint32_t shift, ContainerRequest 
 		return read_pod(field.bytes, request.pod);
 	if (field.number == 2 + shift)
 		return read_container(field.bytes, request.container);
-	return true;
+	return field.number != 3 + shift ||
+		read_memory_limit(field.bytes, request.new_memory_limit);
 }
 
 const Error k_not_nri = {Errc::invalid, "a message of the runtime that is not NRI's"};

@@ -40,7 +40,7 @@ enum class ContainerState : std::uint8_t {
 
 struct Pod {
 	std::string id; /* of the sandbox */
-	std::string name, name_space;
+	std::string name, uid, name_space;
 	std::string job;    /* the annotation of the agent's binding; empty: none */
 	std::string memory; /* likewise; MiB */
 };
@@ -57,6 +57,8 @@ struct Container {
 struct ContainerRequest {
 	Pod pod;
 	Container container;
+	/* UpdateContainer: the limit it is to have, in bytes; 0: as it is; negative: none */
+	std::int64_t new_memory_limit = 0;
 };
 
 /* StateChange: the same, for events that have no request of their own. */

@@ -104,6 +104,21 @@ Result<Ok> Plugin::record(const ContainerRequest &request, std::uint32_t job, bo
 	return records_.keep_container(job, request.container.id, *cgroup, is_started);
 }
 
+/* The sum of the pod's containers, of which the runtime does not know how many will come. The
+ * kubelet has made the cgroup, and limits it only if every container has a limit. */
+Result<Ok> Plugin::limit_pod(const ContainerRequest &request)
+{
+	const Result<std::int64_t> share = memory_share_of(request.pod);
+	const Result<std::string> cgroup = cgroup_of(request.container.cgroups_path);
+	if (request.pod.job.empty() || !share || *share == 0 || !cgroup)
+		return Ok{};
+	const std::optional<std::string> pod = pod_cgroup_of(request.pod, *cgroup);
+	if (!pod)
+		return Ok{};
+	const Result<Ok> limited = cgroups_.limit_memory(*pod, *share);
+	return limited ? limited : Error{Errc::denied, "slurm-kube: " + limited.error().what};
+}
+
 Result<std::string> Plugin::create(const ContainerRequest &request)
 {
 	const Result<std::uint32_t> job = job_of(request.pod);
@@ -113,10 +128,12 @@ Result<std::string> Plugin::create(const ContainerRequest &request)
 		if (const Result<Ok> written = record(request, *job, false); !written)
 			return written.error();
 	const Result<Confinement> confinement = allowed(request.pod, request.container);
-	if (confinement)
+	const Result<Ok> limited =
+		confinement ? limit_pod(request) : Result<Ok>(confinement.error());
+	if (limited)
 		return adjustment(*confinement);
 	records_.forget_container(request.container.id);
-	return confinement.error();
+	return limited.error();
 }
 
 /* The container was created when its job lived. Its first process, the runtime's, waits in its
@@ -135,13 +152,19 @@ Result<std::string> Plugin::start(const ContainerRequest &request)
 	return std::string();
 }
 
-/* Slurm's list stays, whatever the kubelet changes. */
+/* Slurm's list stays, whatever the kubelet changes, and no resize is above the pod's share. The
+ * kubelet may have raised the pod's limit just now. */
 Result<std::string> Plugin::update(const ContainerRequest &request)
 {
-	Result<Confinement> confinement = allowed(request.pod, request.container);
+	Container resized = request.container;
+	resized.memory_limit = request.new_memory_limit;
+	Result<Confinement> confinement = allowed(request.pod, resized);
 	if (!confinement)
 		return std::string();
-	confinement->memory_limit = 0;
+	if (request.new_memory_limit == 0)
+		confinement->memory_limit = 0;
+	if (const Result<Ok> limited = limit_pod(request); !limited)
+		return limited.error();
 	return updates({{request.container.id, *confinement}});
 }
 

@@ -117,12 +117,19 @@ def _cpuset(job):
     return None
 
 
-def _bound(bed, name, job=None, **options):
-    """A pod bound to the node with the job's annotation, as the agent does it."""
+def _bound(bed, name, job=None, share=None, containers=1, **options):
+    """A pod bound to the node with the job's annotations, as the agent does it; share in MiB."""
     options.setdefault("shell", "sleep 3600")
-    made = bed.kube.create(pod(name, scheduler="none", cpu="100m", **options))
-    bed.kube.bind(name, NODE, {f"{NOTE}job-id": str(job)} if job else {})
-    return made
+    made = pod(name, scheduler="none", cpu="100m", **options)
+    (first,) = made["spec"]["containers"]
+    if containers > 1:  # without a limit of memory
+        first["resources"] = {"requests": {"cpu": "50m"}}
+    made["spec"]["containers"] = [first | {"name": f"c{i}"} for i in range(containers)]
+    notes = {f"{NOTE}job-id": str(job)} if job else {}
+    if share:
+        notes[f"{NOTE}memory"] = str(share)
+    bed.kube.create(made)
+    bed.kube.bind(name, NODE, notes)
 
 
 def _processes(bed, name):
@@ -262,6 +269,34 @@ def test_containers_have_the_processors_of_their_job(bed):
     _gone(bed, "beside", "system")
     _cancel(bed, job)
     _cancel(bed, native)
+    _idle(bed)
+
+
+def _memory_limits(bed, name):
+    """In MiB: the pod's, and those of its containers; without the sandbox's."""
+    uid = bed.kube.get("Pod", name)["metadata"]["uid"]
+    own, inner = [], []
+    for group in Path("/sys/fs/cgroup/memory").glob(f"slurm-kube-*/kubepods/**/pod{uid}"):
+        own.append(int((group / "memory.limit_in_bytes").read_text()) >> 20)
+        for file in group.glob("*/memory.limit_in_bytes"):
+            inner.append(int(file.read_text()) >> 20)
+    return own, sorted(inner)[:-1]
+
+
+def test_containers_of_a_pod_share_its_memory(bed):
+    """Two containers without a limit: each may use all, but not both together."""
+    job, _ = _allocate(bed)
+    _bound(bed, "two", job, share=96, containers=2)
+    _runs(bed, "two")
+    equal(_memory_limits(bed, "two"), ([96], [96, 96]))
+    _gone(bed, "two")
+    _cancel(bed, job)
+    _idle(bed)
+    job, _ = _allocate(bed)
+    _bound(bed, "vast", job, share=1 << 60)
+    _refused(bed, "vast", "is not a size in MiB")
+    _gone(bed, "vast")
+    _cancel(bed, job)
     _idle(bed)
 
 

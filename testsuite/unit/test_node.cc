@@ -16,9 +16,54 @@ namespace fs = std::filesystem;
 namespace
 {
 
+/* A directory with records and cgroups of version 1, removed at the end. */
+class Machine
+{
+      public:
+	Machine()
+	{
+		char name[] = "/tmp/node-test.XXXXXX";
+		directory_ = ::mkdtemp(name);
+		fs::create_directories(directory_ / "cg/cpuset");
+	}
+	~Machine() { fs::remove_all(directory_); }
+	Machine(const Machine &) = delete;
+	Machine &operator=(const Machine &) = delete;
+
+	[[nodiscard]] Records records() const { return *Records::open(directory_ / "state"); }
+	[[nodiscard]] Cgroups cgroups() const { return {directory_ / "cg", "n1"}; }
+	void start_job(const std::string &job, const std::string &cpus) const
+	{
+		const fs::path cgroup = directory_ / "cg/cpuset/slurm_n1/uid_1000" / ("job_" + job);
+		fs::create_directories(cgroup);
+		std::ofstream(cgroup / "cpuset.cpus") << cpus << "\n";
+		std::ofstream(cgroup / "cpuset.mems") << "0\n";
+	}
+	[[nodiscard]] std::string read(const std::string &file) const
+	{
+		std::string line;
+		std::ifstream in(directory_ / file);
+		std::getline(in, line);
+		return line;
+	}
+	void touch(const std::string &file, fs::file_time_type time) const
+	{
+		fs::last_write_time(directory_ / "state" / file, time);
+	}
+	void write(const std::string &file, const std::string &text) const
+	{
+		fs::create_directories((directory_ / file).parent_path());
+		std::ofstream(directory_ / file) << text;
+	}
+	void end_job() const { fs::remove_all(directory_ / "cg/cpuset/slurm_n1"); }
+
+      private:
+	fs::path directory_;
+};
+
 void containers_get_the_processors_of_their_job()
 {
-	Pod pod{"p1", "train", "lab", "7", "64"};
+	Pod pod{"p1", "train", "u", "lab", "7", "64"};
 	Container container{"c1", "p1", "main", ContainerState::created, "/k/c1", 0};
 	const JobFacts job{false, CpuSet{"2-3", "0"}};
 	auto got = confinement_of(pod, container, job, "0");
@@ -28,6 +73,10 @@ void containers_get_the_processors_of_their_job()
 	got = confinement_of(pod, container, job, "0");
 	REQUIRE(got.ok());
 	CHECK((*got == Confinement{"2-3", "0", 0}));
+	container.memory_limit = 65 << 20;
+	CHECK((*confinement_of(pod, container, job, "0") == Confinement{"2-3", "0", 64 << 20}));
+	pod.memory = "";
+	CHECK((*confinement_of(pod, container, job, "0") == Confinement{"2-3", "0", 0}));
 	got = confinement_of(pod, container, std::nullopt, "0");
 	REQUIRE(got.ok());
 	CHECK((*got == Confinement{"0", "", 0}));
@@ -49,6 +98,32 @@ void only_numbers_are_jobs()
 		pod.job = wrong;
 		CHECK(!job_of(pod).ok());
 	}
+}
+
+void only_sizes_are_memory()
+{
+	Pod pod{"p1", "train", "u", "lab", "7", ""};
+	CHECK_EQUAL(*memory_share_of(pod), 0);
+	pod.memory = "64";
+	CHECK_EQUAL(*memory_share_of(pod), 64 << 20);
+	for (const char *wrong :
+		{"0", "-1", "x", "64Mi", "8796093022208", "99999999999999999999"}) {
+		pod.memory = wrong;
+		CHECK(!memory_share_of(pod).ok());
+		CHECK(!confinement_of(pod, {}, JobFacts{false, CpuSet{"1", "0"}}, "0").ok());
+	}
+}
+
+void cgroups_of_pods()
+{
+	const Pod pod{"p1", "train", "u-1", "lab", "7", "64"};
+	CHECK(pod_cgroup_of(pod, "/kubepods/besteffort/podu-1/c1") ==
+		"/kubepods/besteffort/podu-1");
+	CHECK(pod_cgroup_of(pod, "/kubepods.slice/kubepods-podu_1.slice/cri-containerd-c1.scope") ==
+		"/kubepods.slice/kubepods-podu_1.slice");
+	for (const char *other : {"/k8s.io/c1", "/kubepods/podu-12/c1", "/podu-1", "c1"})
+		CHECK(!pod_cgroup_of(pod, other));
+	CHECK(!pod_cgroup_of(Pod{}, "/kubepods/pod/c1"));
 }
 
 void lists_of_processors()
@@ -107,44 +182,6 @@ void epilogs_wait_as_long_as_pods_may_take()
 	CHECK(!is_live({"c", "/c", false, seconds(61)}, false));
 }
 
-/* A directory with records and cgroups of version 1, removed at the end. */
-class Machine
-{
-      public:
-	Machine()
-	{
-		char name[] = "/tmp/node-test.XXXXXX";
-		directory_ = ::mkdtemp(name);
-		fs::create_directories(directory_ / "cg/cpuset");
-	}
-	~Machine() { fs::remove_all(directory_); }
-	Machine(const Machine &) = delete;
-	Machine &operator=(const Machine &) = delete;
-
-	[[nodiscard]] Records records() const { return *Records::open(directory_ / "state"); }
-	[[nodiscard]] Cgroups cgroups() const { return {directory_ / "cg", "n1"}; }
-	void start_job(const std::string &job, const std::string &cpus) const
-	{
-		const fs::path cgroup = directory_ / "cg/cpuset/slurm_n1/uid_1000" / ("job_" + job);
-		fs::create_directories(cgroup);
-		std::ofstream(cgroup / "cpuset.cpus") << cpus << "\n";
-		std::ofstream(cgroup / "cpuset.mems") << "0\n";
-	}
-	void touch(const std::string &file, fs::file_time_type time) const
-	{
-		fs::last_write_time(directory_ / "state" / file, time);
-	}
-	void write(const std::string &file, const std::string &text) const
-	{
-		fs::create_directories((directory_ / file).parent_path());
-		std::ofstream(directory_ / file) << text;
-	}
-	void end_job() const { fs::remove_all(directory_ / "cg/cpuset/slurm_n1"); }
-
-      private:
-	fs::path directory_;
-};
-
 void records_outlive_the_daemon()
 {
 	const Machine machine;
@@ -180,20 +217,75 @@ void only_cleared_jobs_are_forgotten()
 	CHECK((records.jobs() == std::vector<std::uint32_t>{71, 72}));
 }
 
-/* Whether the plugin accepts that request for a container of job 7. */
-bool accepts(const Machine &machine, const char *method)
+Message request_of(const std::string &pod_cgroup)
+{
+	const auto annotation = [](const char *key, const char *value) {
+		return Message().text(1, key).text(2, value);
+	};
+	const Message pod = Message()
+				    .text(1, "p1")
+				    .text(3, "u1")
+				    .message(6, annotation("allocation.slurm-kube.io/job-id", "7"))
+				    .message(6, annotation("allocation.slurm-kube.io/memory", "1"));
+	const Message container = Message().text(1, "c1").text(2, "p1").message(
+		11, Message().text(5, pod_cgroup + "/c1"));
+	return Message().message(1, pod).message(2, container);
+}
+
+Result<std::string> answer_to(const Machine &machine, const char *method, const Message &request)
 {
 	const Records records = machine.records();
 	const Cgroups cgroups = machine.cgroups();
 	Plugin plugin(records, cgroups, "0");
-	const Message annotation =
-		Message().text(1, "allocation.slurm-kube.io/job-id").text(2, "7");
-	const Message pod = Message().text(1, "p1").message(6, annotation);
-	const Message container = Message().text(1, "c1").text(2, "p1").message(
-		11, Message().text(5, "/kubepods/c1"));
-	return parse_rpc_response(plugin.answer({"", method,
-					  Message().message(1, pod).message(2, container).bytes()}))
-		.ok();
+	return parse_rpc_response(plugin.answer({"", method, request.bytes()}));
+}
+
+/* Whether the plugin accepts that request for a container of job 7. */
+bool accepts(const Machine &machine, const char *method)
+{
+	return answer_to(machine, method, request_of("/kubepods")).ok();
+}
+
+void containers_of_a_pod_share_its_memory()
+{
+	const Machine machine;
+	machine.start_job("7", "1");
+	const std::string file = "cg/memory/kubepods/podu1/memory.limit_in_bytes";
+	const Message request = request_of("/kubepods/podu1");
+	const auto accepted = [&](const char *method) {
+		return answer_to(machine, method, request).ok();
+	};
+	CHECK(!accepted("CreateContainer")); /* it cannot be limited */
+	machine.write(file, "9223372036854771712\n");
+	CHECK(accepted("CreateContainer"));
+	CHECK_EQUAL(machine.read(file), std::string("1048576"));
+	machine.write(file, "4096\n");
+	CHECK(accepted("CreateContainer"));
+	CHECK_EQUAL(machine.read(file), std::string("4096"));
+	machine.write(file, "2097152\n"); /* the kubelet resizes the pod */
+	CHECK(accepted("UpdateContainer"));
+	CHECK_EQUAL(machine.read(file), std::string("1048576"));
+	machine.write("cg/cgroup.controllers", "memory\n");
+	machine.write("cg/kubepods/podu1/memory.max", "max\n");
+	CHECK(machine.cgroups().limit_memory("/kubepods/podu1", 1 << 20).ok());
+	CHECK_EQUAL(machine.read("cg/kubepods/podu1/memory.max"), std::string("1048576"));
+}
+
+void no_resize_is_above_the_share()
+{
+	const Machine machine;
+	machine.start_job("7", "1");
+	const struct {
+		std::int64_t asked, given;
+	} rows[] = {{0, 0}, {1 << 20, 0}, {(1 << 20) + 1, 1 << 20}, {-1, 1 << 20}};
+	for (const auto &row : rows) {
+		const Message memory =
+			Message().message(1, Message().message(1, Message().number(1, row.asked)));
+		const Result<std::string> got = answer_to(
+			machine, "UpdateContainer", request_of("/kubepods").message(3, memory));
+		REQUIRE(got.ok());
+		CHECK_EQUAL(*got, updates({{"c1", {"1", "0", row.given}}}));
+	}
 }
 
 bool may_create(const Machine &machine)
@@ -368,7 +460,10 @@ int main()
 {
 	return check::run_tests("node",
 		{TEST(containers_get_the_processors_of_their_job), TEST(only_numbers_are_jobs),
-			TEST(lists_of_processors), TEST(cgroups_of_both_drivers),
+			TEST(only_sizes_are_memory), TEST(cgroups_of_pods),
+			TEST(containers_of_a_pod_share_its_memory),
+			TEST(no_resize_is_above_the_share), TEST(lists_of_processors),
+			TEST(cgroups_of_both_drivers),
 			TEST(settings_are_read_and_errors_say_what_to_write),
 			TEST(epilogs_wait_as_long_as_pods_may_take),
 			TEST(records_outlive_the_daemon), TEST(only_cleared_jobs_are_forgotten),

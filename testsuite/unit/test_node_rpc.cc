@@ -82,6 +82,7 @@ Message pod_message(const std::string &id)
 	return Message()
 		.text(1, id)
 		.text(2, "train")
+		.text(3, "u1")
 		.text(4, "lab")
 		.message(6, annotation("allocation.slurm-kube.io/job-id", "4711"))
 		.message(6, annotation("allocation.slurm-kube.io/memory", "512"))
@@ -106,7 +107,7 @@ void containers_of_the_runtime_are_read()
 						.message(2, container_message("c1", "p1"))
 						.bytes());
 	REQUIRE(request.ok());
-	CHECK(request->pod.id == "p1" && request->pod.name == "train" &&
+	CHECK(request->pod.id == "p1" && request->pod.name == "train" && request->pod.uid == "u1" &&
 		request->pod.name_space == "lab");
 	CHECK(request->pod.job == "4711" && request->pod.memory == "512");
 	CHECK(request->container.id == "c1" && request->container.pod_id == "p1" &&
