@@ -121,22 +121,41 @@ std::vector<fs::path> Cgroups::hierarchies() const
 	return is_v2_ ? std::vector<fs::path>{root_} : directories_in(root_);
 }
 
+std::vector<fs::path> Cgroups::parents_in(const fs::path &hierarchy) const
+{
+	if (is_v2_) {
+		const fs::path slice = hierarchy / "system.slice";
+		return {slice / (node_name_ + "_slurmstepd.scope"), slice / "slurmstepd.scope"};
+	}
+	std::vector<fs::path> parents;
+	for (const std::string &top : {"slurm_" + node_name_, std::string("slurm")})
+		for (const fs::path &user : directories_in(hierarchy / top))
+			parents.push_back(user);
+	return parents;
+}
+
 std::vector<fs::path> Cgroups::jobs_in(const fs::path &hierarchy, std::uint32_t job) const
 {
 	const std::string name = "job_" + std::to_string(job);
-	std::vector<fs::path> parents, found;
-	if (is_v2_) {
-		const fs::path slice = hierarchy / "system.slice";
-		parents = {slice / (node_name_ + "_slurmstepd.scope"), slice / "slurmstepd.scope"};
-	} else {
-		for (const std::string &top : {"slurm_" + node_name_, std::string("slurm")})
-			for (const fs::path &user : directories_in(hierarchy / top))
-				parents.push_back(user);
-	}
-	for (const fs::path &parent : parents)
+	std::vector<fs::path> found;
+	for (const fs::path &parent : parents_in(hierarchy))
 		if (is_there(parent / name))
 			found.push_back(parent / name);
 	return found;
+}
+
+std::map<std::string, CpuSet> Cgroups::cpusets() const
+{
+	std::map<std::string, CpuSet> sets;
+	for (const fs::path &parent : parents_in(is_v2_ ? root_ : root_ / "cpuset"))
+		for (const fs::path &cgroup : directories_in(parent)) {
+			const std::string name = cgroup.filename();
+			CpuSet set = {first_line(cgroup / "cpuset.cpus"),
+				first_line(cgroup / "cpuset.mems")};
+			if (name.starts_with("job_") && is_cpu_list(set.cpus))
+				sets[name.substr(4)] = std::move(set);
+		}
+	return sets;
 }
 
 std::optional<CpuSet> Cgroups::cpuset_of(std::uint32_t job) const

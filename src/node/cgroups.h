@@ -12,6 +12,7 @@
 #include "src/node/confine.h"
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +31,8 @@ class Cgroups
 	/* The processors that slurmd has given to the job. An empty file counts as none: slurmd
 	 * has not written it yet. */
 	[[nodiscard]] std::optional<CpuSet> cpuset_of(std::uint32_t job) const;
+	/* Those of all jobs on this node, by the job's number. */
+	[[nodiscard]] std::map<std::string, CpuSet> cpusets() const;
 	/* Whether the cgroup or one below it has a process. Also true if that cannot be seen; false
 	 * if there is no such cgroup. path: see cgroup_of(). */
 	[[nodiscard]] bool has_processes(const std::string &path) const;
@@ -42,6 +45,9 @@ class Cgroups
 
       private:
 	[[nodiscard]] std::vector<std::filesystem::path> hierarchies() const;
+	/* The directories that may have those of jobs. */
+	[[nodiscard]] std::vector<std::filesystem::path> parents_in(
+		const std::filesystem::path &hierarchy) const;
 	[[nodiscard]] std::vector<std::filesystem::path> jobs_in(
 		const std::filesystem::path &hierarchy, std::uint32_t job) const;
 

@@ -50,6 +50,16 @@ std::string cgroups_lack(const Settings &settings, const Cgroups &cgroups)
 		" has neither cgroup.controllers nor cpuset: write CgroupRoot";
 }
 
+/* Jobs that run now, native ones too. */
+std::string jobs_overlap(const Settings &settings, const Cgroups &cgroups)
+{
+	for (const auto &[job, set] : cgroups.cpusets())
+		if (const std::string overlap = cpu_overlap(job, set.cpus, settings.system_cpus);
+			!overlap.empty())
+			return overlap;
+	return {};
+}
+
 bool check_containerd(const Settings &settings)
 {
 	const Result<std::string> dump = output_of({"containerd", "config", "dump"});
@@ -70,6 +80,7 @@ int check_node(const Settings &settings, const Cgroups &cgroups)
 {
 	bool ok = tell("socket", socket_lacks(settings.nri_socket));
 	ok = tell("cgroups", cgroups_lack(settings, cgroups)) && ok;
+	ok = tell("processors", jobs_overlap(settings, cgroups)) && ok;
 	ok = check_containerd(settings) && ok;
 	return ok ? 0 : 1;
 }

@@ -149,6 +149,19 @@ std::set<std::uint32_t> cpus_in(std::string_view list)
 	}
 }
 
+std::string cpu_overlap(
+	const std::string &job, const std::string &job_cpus, const std::string &system_cpus)
+{
+	const std::set<std::uint32_t> jobs = cpus_in(job_cpus);
+	for (const std::uint32_t cpu : cpus_in(system_cpus))
+		if (jobs.contains(cpu))
+			return "Slurm has given processor " + std::to_string(cpu) +
+				" of SystemCpus to job " + job +
+				": CpuSpecList of the node in slurm.conf (Slurm's numbers) and "
+				"SystemCpus (Linux's numbers) must be the same processors";
+	return {};
+}
+
 bool is_cpu_list(std::string_view list)
 {
 	return !cpus_in(list).empty();

@@ -48,6 +48,9 @@ Result<Confinement> confinement_of(const Pod &pod, const Container &container,
 bool is_cpu_list(std::string_view list);
 /* Its processors; empty if it is no list. */
 std::set<std::uint32_t> cpus_in(std::string_view list);
+/* What is wrong if Slurm gives a job processors that are the system's; empty: nothing. */
+std::string cpu_overlap(
+	const std::string &job, const std::string &job_cpus, const std::string &system_cpus);
 
 /* The cgroup of a container below the root of a hierarchy, from what the runtime calls its path:
  * "/kubepods/podU/ID" (driver cgroupfs) or "kubepods-podU.slice:cri-containerd:ID" (driver

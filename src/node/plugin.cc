@@ -128,6 +128,11 @@ Result<std::string> Plugin::create(const ContainerRequest &request)
 		if (const Result<Ok> written = record(request, *job, false); !written)
 			return written.error();
 	const Result<Confinement> confinement = allowed(request.pod, request.container);
+	if (confinement && *job != 0)
+		if (const std::string overlap =
+				cpu_overlap(request.pod.job, confinement->cpus, system_cpus_);
+			!overlap.empty())
+			log_error("%s", overlap.c_str());
 	const Result<Ok> limited =
 		confinement ? limit_pod(request) : Result<Ok>(confinement.error());
 	if (limited)

@@ -440,13 +440,22 @@ def test_the_epilog_waits_without_containerd(bed):
 
 
 def test_check_names_what_is_missing(bed):
-    """The command of the documents; containerd's configuration is that of another machine here."""
+    """The command of the documents; containerd's configuration is that of another machine here, and
+    Slurm gives the system's processor to jobs that need both."""
+    job, _ = _allocate(bed, cpus=2)
     said = bed.slurm.run_program(
         bed.program, "--config", bed.dir / "node.conf", "--check", check=False
     )
     assert re.search(r"(?m)^ok +socket", said), said
     assert re.search(r"(?m)^ok +cgroups", said), said
     assert re.search(r"(?m)^FAILED containerd", said), said
+    assert re.search(f"(?m)^FAILED processors .*processor 0 .*job {job}:", said), said
+    _bound(bed, "overlap", job)
+    _runs(bed, "overlap")
+    assert f"processor 0 of SystemCpus to job {job}" in bed.helper.log.read_text()
+    _gone(bed, "overlap")
+    _cancel(bed, job)
+    _idle(bed)
     said = bed.slurm.run_program(bed.program, "--config", bed.dir / "node.conf", "--list")
     assert said.startswith("JOB "), said
 

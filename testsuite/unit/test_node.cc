@@ -134,6 +134,18 @@ void lists_of_processors()
 		CHECK(!is_cpu_list(wrong));
 }
 
+void processors_of_jobs_are_not_the_systems()
+{
+	CHECK(cpu_overlap("7", "2-5,9", "0-1").empty());
+	CHECK(cpu_overlap("7", "2-5", "0,5")
+			.starts_with("Slurm has given processor 5 of SystemCpus to job 7"));
+	const Machine machine;
+	machine.start_job("7", "0-1");
+	machine.start_job("8", ""); /* slurmd is just making it */
+	CHECK((machine.cgroups().cpusets() ==
+		std::map<std::string, CpuSet>{{"7", CpuSet{"0-1", "0"}}}));
+}
+
 void cgroups_of_both_drivers()
 {
 	CHECK_EQUAL(*cgroup_of("/kubepods/podU/c1"), std::string("/kubepods/podU/c1"));
@@ -463,7 +475,7 @@ int main()
 			TEST(only_sizes_are_memory), TEST(cgroups_of_pods),
 			TEST(containers_of_a_pod_share_its_memory),
 			TEST(no_resize_is_above_the_share), TEST(lists_of_processors),
-			TEST(cgroups_of_both_drivers),
+			TEST(processors_of_jobs_are_not_the_systems), TEST(cgroups_of_both_drivers),
 			TEST(settings_are_read_and_errors_say_what_to_write),
 			TEST(epilogs_wait_as_long_as_pods_may_take),
 			TEST(records_outlive_the_daemon), TEST(only_cleared_jobs_are_forgotten),
