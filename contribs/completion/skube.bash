@@ -47,7 +47,15 @@ _skube_values() {
 	-u | --user) compgen -u ;;
 	--node) _skube_names nodes ;;
 	--sort) _skube_columns "$1" ;;
-	--only) echo rbac policies options-policy scheduler-name-policy flow-control dashboards ;;
+	--only)
+		if [[ $1 = *" node-setup "* ]]; then
+			echo node-conf containerd base-spec crio epilog prolog slurm-conf
+			echo cgroup-conf
+		else
+			echo rbac policies options-policy scheduler-name-policy flow-control
+			echo dashboards
+		fi
+		;;
 	-o | --output)
 		[[ $1 = *" show "* && $1 != *" show devices "* ]] && echo wide name
 		echo json yaml
@@ -103,6 +111,7 @@ _skube_words() {
 	*" explain "*) echo options ;;
 	*" kubeconfig "*) echo --token-file --owner --duration --account ;;
 	*" manifests "*) echo --config --only --account ;;
+	*" node-setup "*) echo --system-cpus --only ;;
 	*" teardown "*)
 		echo --apply --agents-stopped --cluster --context --kubeconfig --label
 		echo --scheduler-name
@@ -113,7 +122,7 @@ _skube_words() {
 		;;
 	*)
 		echo check ping show why nodes diag top watch selftest logs hold release drain
-		echo resume version explain kubeconfig manifests teardown migrate help
+		echo resume version explain kubeconfig manifests node-setup teardown migrate help
 		echo --socket --config --version --help
 		;;
 	esac

@@ -4,7 +4,7 @@
 # The command of the line, for show with its list: why, show, show-pods. Empty before the command.
 function __skube_command
     set -l commands check ping show why nodes diag top watch selftest logs hold release drain
-    set -a commands resume version explain kubeconfig manifests teardown migrate help
+    set -a commands resume version explain kubeconfig manifests node-setup teardown migrate help
     set -l found
     for word in (commandline -opc)[2..-1]
         if test -z "$found"
@@ -82,7 +82,7 @@ end
 
 complete -c skube -f
 __skube_words "''" "check ping show why nodes diag top watch selftest logs hold release drain \
-    resume version explain kubeconfig manifests teardown migrate help"
+    resume version explain kubeconfig manifests node-setup teardown migrate help"
 __skube_words show devices
 __skube_words "show watch" "jobs pods nodes"
 __skube_words explain options
@@ -121,6 +121,9 @@ __skube_option owner "Owner of both files" kubeconfig -x -a "(__fish_complete_us
 __skube_option duration "Life of the token" kubeconfig -x
 __skube_option account "Service account of the agent" "kubeconfig manifests" -x
 __skube_option only "Only these parts" manifests -x -k -a "$parts"
+__skube_option only "Only this file" node-setup -x -k -a "node-conf containerd base-spec crio \
+    epilog prolog slurm-conf cgroup-conf"
+__skube_option system-cpus "Processors that Slurm gives to no job" node-setup -x
 __skube_option bridge-stopped "slurm-bridge runs nowhere" migrate
 __skube_option from "What to take the cluster over from" migrate -x -a "slurm-bridge sunk"
 __skube_option sunk-scheduler "schedulerName of the pods of SUNK" migrate -x

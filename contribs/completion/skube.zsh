@@ -123,6 +123,10 @@ _skube_other_options() {
 		'--account=[service account of the agent]:account:(slurm-kube/slurmkubed)'
 	_skube_option manifests "--only=[only these parts]:part:(rbac policies options-policy \
 		scheduler-name-policy flow-control dashboards)"
+	_skube_option node-setup "--only=[only this file]:file:(node-conf containerd base-spec crio \
+		epilog prolog slurm-conf cgroup-conf)"
+	_skube_option node-setup \
+		'--system-cpus=[processors that Slurm gives to no job]:list:'
 	_skube_option migrate '--bridge-stopped[slurm-bridge runs nowhere]'
 	_skube_option migrate '--from=[what to take the cluster over from]:system:(slurm-bridge sunk)'
 	_skube_option migrate '--sunk-scheduler=[schedulerName of the pods of SUNK]:name:'
@@ -148,7 +152,7 @@ _skube_other_options() {
 _skube() {
 	local -a commands options before=($words[2,CURRENT-1])
 	commands=(check ping show why nodes diag top watch selftest logs hold release drain resume
-		version explain kubeconfig manifests teardown migrate help)
+		version explain kubeconfig manifests node-setup teardown migrate help)
 	local skube_command=${before[(r)(${(j:|:)commands})]}
 	local list=${before[(r)(jobs|pods|nodes|devices)]}
 	[[ $skube_command = show ]] && skube_command+=${list:+-$list}

@@ -23,6 +23,8 @@ skube_files = \
 	%D%/options.h \
 	%D%/node_file.cc \
 	%D%/node_file.h \
+	%D%/node_setup.cc \
+	%D%/node_setup.h \
 	%D%/printed.h \
 	%D%/request.cc \
 	%D%/request.h \
@@ -89,3 +91,12 @@ libskube_la_CPPFLAGS = $(AM_CPPFLAGS) $(YAML_CFLAGS)
 libskube_la_LIBADD = libmanifests.la libcodec.la libcore.la libbase.la $(YAML_LIBS)
 skube_SOURCES = %D%/main.cc
 skube_LDADD = libskube.la
+
+# skube prints the scripts of slurmd on hosts that have no other file of ours.
+node_pieces = etc/50-slurm-kube etc/prolog.d/50-slurm-kube
+CLEANFILES += %D%/node_pieces.inc
+$(libskube_la_OBJECTS): %D%/node_pieces.inc
+%D%/node_pieces.inc: $(node_pieces) %D%/local.mk
+	$(AM_V_GEN)$(MKDIR_P) %D% && for file in $(node_pieces); do \
+		printf 'R"sh(' && cat $$file && printf ')sh",\n' || exit 1; \
+	done > $@.new && mv $@.new $@

@@ -11,6 +11,7 @@
 #include "src/skube/manifests.h"
 #include "src/skube/migrate.h"
 #include "src/skube/node_drain.h"
+#include "src/skube/node_setup.h"
 #include "src/skube/releases.h"
 #include "src/skube/selftest.h"
 #include "src/skube/socket_path.h"
@@ -81,6 +82,14 @@ int print_manifests(const Options &options)
 	const auto text = manifests_text(options.manifests);
 	if (!text)
 		return print_trouble(text.error());
+	return fputs(text->c_str(), stdout) >= 0 && fflush(stdout) == 0 ? k_fine : k_wrong;
+}
+
+int print_node_setup(const Options &options)
+{
+	const auto text = node_setup_text(options.system_cpus, options.manifests.only);
+	if (!text)
+		return usage_error(text.error().what);
 	return fputs(text->c_str(), stdout) >= 0 && fflush(stdout) == 0 ? k_fine : k_wrong;
 }
 
@@ -234,6 +243,8 @@ constexpr LocalCommand k_commands[] = {
 		[](Options &o) { return explain(o); }},
 	{"kubeconfig", 1, 2, "at most one file", k_kubeconfig, make_kubeconfig},
 	{"manifests", 1, 1, "no words", k_manifests, [](Options &o) { return print_manifests(o); }},
+	{"node-setup", 1, 1, "no words", k_node_setup,
+		[](Options &o) { return print_node_setup(o); }},
 	{"teardown", 1, 1, "no words", k_teardown, tear_down},
 	{"migrate", 1, 1, "no words", k_migrate, [](Options &o) { return take_over(o); }},
 	{"selftest", 1, 1, "no words", k_selftest, [](Options &o) { return test_one_pod(o); }},

@@ -44,6 +44,8 @@ const char k_help[] =
 	"  manifests [--config FILE] [--only NAMES] [--account NAMESPACE/NAME]\n"
 	"                        objects for Kubernetes as YAML, for kubectl apply -f -\n"
 	"                        (no agent needed)\n"
+	"  node-setup --system-cpus LIST [--only PART]\n"
+	"                        files and lines that a hybrid node needs (no agent needed)\n"
 	"  teardown              print the steps that remove slurm-kube; --apply carries them\n"
 	"                        out (no agent needed)\n"
 	"  migrate --from slurm-bridge|sunk   print the steps that take a cluster over from\n"
@@ -78,7 +80,11 @@ const char k_help[] =
 	"                        SKUBE_CONFIG, else /etc/slurm-kube/slurmkubed.yaml): its\n"
 	"                        control_socket, nodes.name_prefix and scheduler names\n"
 	"      --only NAMES      with manifests: only these of rbac, policies, options-policy,\n"
-	"                        scheduler-name-policy, flow-control, dashboards\n"
+	"                        scheduler-name-policy, flow-control, dashboards; with\n"
+	"                        node-setup: one of node-conf, containerd, base-spec, crio,\n"
+	"                        epilog, prolog, slurm-conf, cgroup-conf\n"
+	"      --system-cpus LIST   with node-setup: processors that Slurm gives to no job,\n"
+	"                        for example 0,32\n"
 	"      --account NAMESPACE/NAME   with manifests and kubeconfig: service account of the\n"
 	"                        agent (slurm-kube/slurmkubed)\n"
 	"      --apply           with teardown and migrate: carry out the steps\n"
@@ -158,7 +164,9 @@ constexpr Known k_known[] = {
 	{"owner", 0, k_kubeconfig, nullptr, [](Options &o) -> Word { return o.files.owner; }},
 	{"duration", 0, k_kubeconfig, nullptr, [](Options &o) -> Word { return o.files.duration; }},
 	{"config", 0, k_any, nullptr, [](Options &o) -> Word { return o.manifests.config; }},
-	{"only", 0, k_manifests, nullptr, [](Options &o) -> Word { return o.manifests.only; }},
+	{"only", 0, k_manifests | k_node_setup, nullptr,
+		[](Options &o) -> Word { return o.manifests.only; }},
+	{"system-cpus", 0, k_node_setup, nullptr, [](Options &o) -> Word { return o.system_cpus; }},
 	{"account", 0, k_manifests | k_kubeconfig, nullptr,
 		[](Options &o) -> Word { return o.manifests.account; }},
 	{"apply", 0, k_teardown | k_migrate, [](Options &o) -> Flag { return o.teardown.apply; },

@@ -47,6 +47,7 @@ enum Commands : unsigned {
 	k_migrate = 1 << 20,
 	k_watch = 1 << 21,
 	k_show_devices = 1 << 22,
+	k_node_setup = 1 << 23,
 };
 
 struct Options {
@@ -58,6 +59,7 @@ struct Options {
 	core::SelectionText select; /* users as names or numbers */
 	std::string sort;
 	std::string reason, since, file; /* of drain; of logs */
+	std::string system_cpus;         /* of node-setup */
 	bool verbose = false, follow = false, once = false;
 	std::vector<std::string> words;
 	std::vector<std::size_t> given; /* indexes of the options, in the order of the line */

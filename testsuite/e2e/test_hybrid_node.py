@@ -12,23 +12,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from lib import Cluster, equal, pod, run, wait_for
+from lib.process import CACHE, output_of
 
 NODE = f"native{os.getpid()}"  # names slurmd's cgroups, which are the machine's
 SYSTEM = "0"
 SLOW = 180  # seconds; the kubelet repeats a refused creation after 12 to 15 s
 NOTE = "allocation.slurm-kube.io/"
-CONF = """ProctrackType=proctrack/cgroup
-TaskPlugin=task/cgroup,task/affinity
-PrologFlags=Contain
-Epilog={dir}/epilog
-Prolog={dir}/prolog
-""".splitlines()
-CGROUP = """CgroupPlugin=cgroup/v1
-ConstrainCores=yes
-ConstrainRAMSpace=yes
-"""
-# The pieces that are installed, with the configuration of this bed. salloc cannot set the variables
-# of a pod's job, so all tests see what a job has that slurmctld has forgotten.
+# The pieces of skube node-setup, with the configuration of this bed. salloc cannot set the
+# variables of a pod's job, so all tests see what a job has that slurmctld has forgotten.
 PIECE = """#!/bin/sh
 date +%s.%N >> {dir}/{name}-began-$SLURM_JOB_ID
 {piece}
@@ -48,21 +39,23 @@ class _HybridNode(Cluster):
                 "plugin": False,
             },
         )
-        self.slurm.extra += [line.format(dir=self.dir) for line in CONF]
         self.program = self.slurm.build / "root/sbin/slurmkube-node"
         for name in ("epilog", "prolog"):
-            file = self.slurm.build / f"root/libexec/slurm-kube/{name}.d/50-slurm-kube"
             script = self.dir / name
             piece = re.sub(
                 r"\S+/slurmkube-node (?=--)",
                 f"{self.program} --config {self.dir}/node.conf ",
-                file.read_text(),
+                self.setup(name),
             )
             script.write_text(PIECE.format(dir=self.dir, name=name, piece=piece))
             script.chmod(0o755)
+        self.slurm.extra += [
+            re.sub("/etc/slurm/(epilog|prolog).d/[*]", rf"{self.dir}/\1", line)
+            for line in self.setup("slurm-conf").splitlines()
+        ]
         (self.dir / "node.conf").write_text(
-            f"SystemCpus={SYSTEM}\nNodeName={NODE}\nNriSocket={self.dir}/{NODE}/run/nri.sock\n"
-            f"StateDirectory={self.dir}/node-state\n"
+            f"{self.setup('node-conf')}NodeName={NODE}\n"
+            f"NriSocket={self.dir}/{NODE}/run/nri.sock\nStateDirectory={self.dir}/node-state\n"
         )
         self.helper = self.slurm.daemon(
             "slurmkube-node", self.program, "--config", self.dir / "node.conf"
@@ -71,9 +64,20 @@ class _HybridNode(Cluster):
 
         def write_conf():
             write()
-            (self.dir / "cgroup.conf").write_text(CGROUP)
+            (self.dir / "cgroup.conf").write_text(
+                "CgroupPlugin=cgroup/v1\n" + self.setup("cgroup-conf")
+            )
 
         self.slurm.write_conf = write_conf
+
+    def setup(self, part):
+        """What skube says that a hybrid node needs."""
+        return self.slurm.run_program(
+            self.slurm.build / "root/bin/skube",
+            "node-setup",
+            f"--system-cpus={SYSTEM}",
+            f"--only={part}",
+        )
 
     def daemons(self):
         return super().daemons() + [self.helper]
@@ -439,25 +443,49 @@ def test_the_epilog_waits_without_containerd(bed):
     _idle(bed)
 
 
+def _check(bed, drop_in):
+    """What --check says beside a containerd with this file in conf.d."""
+    folder = bed.dir / "containerd"
+    folder.mkdir(exist_ok=True)
+    (folder / "50-slurm-kube.toml").write_text(drop_in)
+    config, dump, script = folder / "config", folder / "dump", folder / "containerd"
+    config.write_text(f"version = 3\nimports = ['{folder}/*.toml']\n")
+    dump.write_text(output_of(CACHE / "node/bin/containerd", "-c", config, "config", "dump"))
+    script.write_text(f"#!/bin/sh\ncat {dump}\n")
+    script.chmod(0o755)
+    command = [bed.program, "--config", bed.dir / "node.conf", "--check"]
+    return bed.slurm.run_program("env", f"PATH={folder}:/usr/bin:/bin", *command, check=False)
+
+
 def test_check_names_what_is_missing(bed):
-    """The command of the documents; containerd's configuration is that of another machine here, and
+    """What skube node-setup prints for containerd is enough; without it both faults are named.
     Slurm gives the system's processor to jobs that need both."""
+    good = bed.setup("containerd").replace("/etc/containerd", str(bed.dir / NODE))
+    said = _check(bed, good)
+    for line in ("socket", "cgroups", "processors", "containerd"):
+        assert re.search(f"(?m)^ok +{line}", said), said
+    said = _check(bed, "")
+    equal(len(re.findall("(?m)^FAILED containerd", said)), 2)
     job, _ = _allocate(bed, cpus=2)
-    said = bed.slurm.run_program(
-        bed.program, "--config", bed.dir / "node.conf", "--check", check=False
-    )
-    assert re.search(r"(?m)^ok +socket", said), said
-    assert re.search(r"(?m)^ok +cgroups", said), said
-    assert re.search(r"(?m)^FAILED containerd", said), said
-    assert re.search(f"(?m)^FAILED processors .*processor 0 .*job {job}:", said), said
+    assert re.search(f"(?m)^FAILED processors .*processor 0 .*job {job}:", _check(bed, good))
     _bound(bed, "overlap", job)
     _runs(bed, "overlap")
     assert f"processor 0 of SystemCpus to job {job}" in bed.helper.log.read_text()
     _gone(bed, "overlap")
     _cancel(bed, job)
     _idle(bed)
+
+
+def test_list_has_jobs(bed):
+    job, cpus = _allocate(bed)
+    _bound(bed, "listed", job)
+    _runs(bed, "listed")
     said = bed.slurm.run_program(bed.program, "--config", bed.dir / "node.conf", "--list")
     assert said.startswith("JOB "), said
+    assert re.search(rf"(?m)^{job} +open +{cpus} +1$", said), said
+    _gone(bed, "listed")
+    _cancel(bed, job)
+    _idle(bed)
 
 
 def test_slurmd_killed_in_the_epilog(bed):

@@ -21,7 +21,7 @@ PROGRAMS = "scontrol|systemctl|kubectl|helm|skube|sacctmgr|slurmkubed"
 HARMLESS = re.compile(
     r"^(kubectl (describe|get|annotate$|apply$|create token$|--kubeconfig \S+ auth whoami$)"
     r"|scontrol (show|requeue$)|skube: "
-    r"|skube (check|diag|explain|help|logs|manifests|ping|show|version|watch|why)\b"
+    r"|skube (check|diag|explain|help|logs|manifests|node-setup|ping|show|version|watch|why)\b"
     r"|systemctl status|\w+@?\w*$|\w+@\.service$|[\w.]+yaml$)"
 )
 UNIT = "systemd's part: no test has systemd; what the unit starts and reloads is tested"

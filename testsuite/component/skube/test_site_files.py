@@ -210,9 +210,68 @@ def test_manifests():
     )
 
 
+def test_node_setup():
+    def printed(*words):
+        return skube("node-setup", *words)
+
+    everything = printed("--system-cpus", "0,32-33")
+    parts = re.findall(r"(?m)^# ---- (\S+): ", everything.stdout)
+    check(
+        "node-setup prints all parts",
+        everything.returncode == 0
+        and parts
+        == [
+            "node-conf",
+            "containerd",
+            "base-spec",
+            "crio",
+            "epilog",
+            "prolog",
+            "slurm-conf",
+            "cgroup-conf",
+        ],
+        everything,
+    )
+    check("no word is left to fill in", "@" not in everything.stdout, everything)
+    check(
+        "the processors are in all files that have them",
+        everything.stdout.count("0,32-33") == 4,
+        everything,
+    )
+    for part in parts:
+        one = printed("--system-cpus", "0,32-33", "--only", part)
+        check(
+            f"--only {part} is the file without a heading",
+            one.returncode == 0 and one.stdout in everything.stdout and "----" not in one.stdout,
+            one,
+        )
+    for name in ("epilog", "prolog"):
+        script = printed("--system-cpus=0", f"--only={name}").stdout
+        command = "--wait" if name == "epilog" else "--settle"
+        check(
+            f"the {name} is a script with slurmkube-node {command}",
+            script.startswith("#!/bin/sh\n")
+            and re.search(f"(?m)^exec /.*/slurmkube-node {command}", script),
+            script,
+        )
+    for words, said in (
+        ((), "--system-cpus needs the processors that Slurm gives to no job"),
+        (("--system-cpus", "0 1"), "--system-cpus needs the processors"),
+        (("--system-cpus", "0,"), "--system-cpus needs the processors"),
+        (("--system-cpus", "0", "--only", "x"), "--only x: the parts are node-conf, containerd,"),
+    ):
+        wrong = printed(*words)
+        check(
+            f"node-setup {' '.join(words)} is wrong usage",
+            wrong.returncode == 2 and said in wrong.stderr and not wrong.stdout,
+            wrong,
+        )
+
+
 for test in (
     test_kubeconfig,
     test_manifests,
+    test_node_setup,
 ):
     test()
 sys.exit(finish())
