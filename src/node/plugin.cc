@@ -47,7 +47,7 @@ Result<std::string> Plugin::payload_for(const RpcRequest &request)
 		if (change->event == static_cast<int>(NriEvent::post_start_container))
 			started(change->request);
 		if (change->event == static_cast<int>(NriEvent::remove_container))
-			records_.forget_container(change->request.container.id);
+			removed(change->request);
 		return std::string();
 	}
 	return method.ends_with("Container") ? container_payload(request)
@@ -69,7 +69,7 @@ Result<std::string> Plugin::container_payload(const RpcRequest &request)
 	if (method == "PostStartContainer")
 		started(*container);
 	if (method == "RemoveContainer")
-		records_.forget_container(container->container.id);
+		removed(*container);
 	return std::string();
 }
 
@@ -180,6 +180,17 @@ void Plugin::started(const ContainerRequest &request)
 		return;
 	if (const Result<Ok> written = record(request, *job, true); !written)
 		log_warning("%s", printable(written.error().what).c_str());
+}
+
+/* A runtime that could not kill a process removes the container all the same. */
+void Plugin::removed(const ContainerRequest &request)
+{
+	const Result<std::string> cgroup = cgroup_of(request.container.cgroups_path);
+	if (!request.pod.job.empty() && cgroup && cgroups_.has_processes(*cgroup))
+		log_error("container %s is removed, but has processes in %s",
+			printable(request.container.id).c_str(), printable(*cgroup).c_str());
+	else
+		records_.forget_container(request.container.id);
 }
 
 /* A container that runs already. If its job has ended, its epilog is waiting for its processes. */

@@ -42,6 +42,7 @@ class Plugin
 		const ContainerRequest &request, std::uint32_t job, bool is_started);
 	[[nodiscard]] Result<std::string> start(const ContainerRequest &request);
 	void started(const ContainerRequest &request);
+	void removed(const ContainerRequest &request);
 	void adopt(
 		const Pod &pod, const Container &container, std::vector<ContainerUpdate> &updates);
 

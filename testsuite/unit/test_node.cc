@@ -229,19 +229,27 @@ void only_cleared_jobs_are_forgotten()
 	CHECK((records.jobs() == std::vector<std::uint32_t>{71, 72}));
 }
 
-Message request_of(const std::string &pod_cgroup)
+Message pod_of_job()
 {
 	const auto annotation = [](const char *key, const char *value) {
 		return Message().text(1, key).text(2, value);
 	};
-	const Message pod = Message()
-				    .text(1, "p1")
-				    .text(3, "u1")
-				    .message(6, annotation("allocation.slurm-kube.io/job-id", "7"))
-				    .message(6, annotation("allocation.slurm-kube.io/memory", "1"));
-	const Message container = Message().text(1, "c1").text(2, "p1").message(
+	return Message()
+		.text(1, "p1")
+		.text(3, "u1")
+		.message(6, annotation("allocation.slurm-kube.io/job-id", "7"))
+		.message(6, annotation("allocation.slurm-kube.io/memory", "1"));
+}
+
+Message container_in(const std::string &pod_cgroup)
+{
+	return Message().text(1, "c1").text(2, "p1").message(
 		11, Message().text(5, pod_cgroup + "/c1"));
-	return Message().message(1, pod).message(2, container);
+}
+
+Message request_of(const std::string &pod_cgroup)
+{
+	return Message().message(1, pod_of_job()).message(2, container_in(pod_cgroup));
 }
 
 Result<std::string> answer_to(const Machine &machine, const char *method, const Message &request)
@@ -256,6 +264,27 @@ Result<std::string> answer_to(const Machine &machine, const char *method, const 
 bool accepts(const Machine &machine, const char *method)
 {
 	return answer_to(machine, method, request_of("/kubepods")).ok();
+}
+
+void a_removed_container_with_processes_is_remembered()
+{
+	const Machine machine;
+	const Records records = machine.records();
+	for (const bool as_event : {false, true}) {
+		const Message request = as_event ? Message()
+							   .number(1, 11)
+							   .message(2, pod_of_job())
+							   .message(3, container_in("/kubepods"))
+						 : request_of("/kubepods");
+		const char *method = as_event ? "StateChange" : "RemoveContainer";
+		REQUIRE(records.keep_container(7, "c1", "/kubepods/c1", true).ok());
+		machine.write("cg/cpuset/kubepods/c1/cgroup.procs", "4711\n");
+		CHECK(answer_to(machine, method, request).ok());
+		CHECK_EQUAL(records.containers_of(7).size(), 1U);
+		machine.write("cg/cpuset/kubepods/c1/cgroup.procs", "");
+		CHECK(answer_to(machine, method, request).ok());
+		CHECK(records.containers_of(7).empty());
+	}
 }
 
 void containers_of_a_pod_share_its_memory()
@@ -473,6 +502,7 @@ int main()
 	return check::run_tests("node",
 		{TEST(containers_get_the_processors_of_their_job), TEST(only_numbers_are_jobs),
 			TEST(only_sizes_are_memory), TEST(cgroups_of_pods),
+			TEST(a_removed_container_with_processes_is_remembered),
 			TEST(containers_of_a_pod_share_its_memory),
 			TEST(no_resize_is_above_the_share), TEST(lists_of_processors),
 			TEST(processors_of_jobs_are_not_the_systems), TEST(cgroups_of_both_drivers),
