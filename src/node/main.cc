@@ -139,12 +139,31 @@ UniqueFd stop_signals()
 	return UniqueFd(::signalfd(-1, &set, SFD_CLOEXEC));
 }
 
+/* Logs what lasts once a minute. */
+class Trouble
+{
+      public:
+	void say(const std::string &what)
+	{
+		const auto now = std::chrono::steady_clock::now();
+		if (what == last_ && now < next_)
+			return;
+		log_warning("%s", printable(what).c_str());
+		last_ = what;
+		next_ = now + std::chrono::minutes(1);
+	}
+
+      private:
+	std::string last_;
+	std::chrono::steady_clock::time_point next_;
+};
+
 /* The runtime may start later, and again: without us it creates no container of ours. */
 int serve(const Settings &settings, const Records &records, const Cgroups &cgroups)
 {
 	Plugin plugin(records, cgroups, settings.system_cpus);
 	const UniqueFd stop = stop_signals();
-	std::string last;
+	Trouble trouble;
 	(void)sd_notify(0, "READY=1\nSTATUS=not connected");
 	for (;;) {
 		const Result<Ok> ended = serve_runtime(settings.nri_socket, plugin, stop.get(),
@@ -153,10 +172,9 @@ int serve(const Settings &settings, const Records &records, const Cgroups &cgrou
 			(void)sd_notify(0, "STOPPING=1");
 			return 0;
 		}
-		(void)sd_notify(0, "STATUS=not connected");
-		if (ended.error().what != last)
-			log_warning("%s", printable(ended.error().what).c_str());
-		last = ended.error().what;
+		(void)sd_notify(
+			0, ("STATUS=not connected: " + printable(ended.error().what)).c_str());
+		trouble.say(ended.error().what);
 		pollfd wait = {stop.get(), POLLIN, 0};
 		if (::poll(&wait, 1, k_pause_ms) > 0)
 			return 0;

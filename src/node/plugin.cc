@@ -224,6 +224,7 @@ Result<std::string> Plugin::synchronize(Inventory piece)
 	log_info("%zu containers, %zu of them get processors anew", inventory_.containers.size(),
 		all.size());
 	inventory_ = {};
+	has_inventory_ = true;
 	return updates(all);
 }
 

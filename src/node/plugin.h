@@ -26,8 +26,14 @@ class Plugin
 
 	/* The body of the response. */
 	[[nodiscard]] std::string answer(const RpcRequest &request);
-	/* The runtime has closed the connection: pieces of an inventory are void. */
-	void forget_pieces() { inventory_ = {}; }
+	/* A new connection: pieces of an inventory are void. */
+	void begin()
+	{
+		inventory_ = {};
+		has_inventory_ = false;
+	}
+	/* Whether the runtime has said in this connection which containers run. */
+	[[nodiscard]] bool has_inventory() const { return has_inventory_; }
 
       private:
 	[[nodiscard]] Result<std::string> payload_for(const RpcRequest &request);
@@ -50,6 +56,7 @@ class Plugin
 	const Cgroups &cgroups_;
 	std::string system_cpus_;
 	Inventory inventory_;
+	bool has_inventory_ = false;
 };
 
 } // namespace slurmkube::node

@@ -73,21 +73,35 @@ Result<bool> receive(int fd, int stop_fd, RpcReader &reader)
 
 /* The only response that we wait for is that to the registration. */
 Result<Ok> handle(
-	int fd, const RpcMessage &message, Plugin &plugin, const std::function<void()> &registered)
+	int fd, const RpcMessage &message, Plugin &plugin, const std::function<void()> &connected)
 {
 	if (message.type == RpcType::response) {
 		const Result<std::string> accepted = parse_rpc_response(message.body);
 		if (!accepted)
 			return accepted.error();
-		registered();
 		return Ok{};
 	}
 	const Result<RpcRequest> request = parse_rpc_request(message.body);
 	if (!request)
 		return request.error();
-	return send_all(fd,
-		rpc_frames({message.connection, message.stream, RpcType::response,
-			plugin.answer(*request)}));
+	const bool had_inventory = plugin.has_inventory();
+	const std::string answer = plugin.answer(*request);
+	if (!had_inventory && plugin.has_inventory())
+		connected();
+	return send_all(
+		fd, rpc_frames({message.connection, message.stream, RpcType::response, answer}));
+}
+
+/* NRI's message with all containers has a limit of 4 MiB, and cannot be split below 8 objects
+ * (nri pkg/adaptation, recalcObjsPerSyncMsg). */
+Error lost(const Error &error, const Plugin &plugin)
+{
+	if (plugin.has_inventory())
+		return error;
+	return {error.code,
+		error.what +
+			" before it had said which containers run, so none can start: delete pods "
+			"whose containers have megabytes of environment (slurmkube-node(8))"};
 }
 
 Result<Ok> send_registration(int fd)
@@ -101,9 +115,9 @@ Result<Ok> send_registration(int fd)
 } // namespace
 
 Result<Ok> serve_runtime(const std::string &socket, Plugin &plugin, int stop_fd,
-	const std::function<void()> &registered)
+	const std::function<void()> &connected)
 {
-	plugin.forget_pieces();
+	plugin.begin();
 	const Result<UniqueFd> fd = connect_to(socket);
 	if (!fd)
 		return fd.error();
@@ -113,7 +127,7 @@ Result<Ok> serve_runtime(const std::string &socket, Plugin &plugin, int stop_fd,
 	for (;;) {
 		const Result<bool> goes_on = receive(fd->get(), stop_fd, reader);
 		if (!goes_on)
-			return goes_on.error();
+			return lost(goes_on.error(), plugin);
 		if (!*goes_on)
 			return Ok{};
 		for (RpcMessage message;;) {
@@ -122,7 +136,7 @@ Result<Ok> serve_runtime(const std::string &socket, Plugin &plugin, int stop_fd,
 				return complete.error();
 			if (!*complete)
 				break;
-			if (Result<Ok> done = handle(fd->get(), message, plugin, registered); !done)
+			if (Result<Ok> done = handle(fd->get(), message, plugin, connected); !done)
 				return done;
 		}
 	}

@@ -16,9 +16,10 @@ namespace slurmkube::node
 
 /* Connects to the runtime's NRI socket, registers, and answers until the runtime closes the
  * connection (io), sends what is not NRI (invalid, too_large), or refuses us (denied). Blocks; ok
- * when stop_fd becomes readable. registered() is called once the runtime has accepted us. */
+ * when stop_fd becomes readable. connected() is called once the runtime has said which containers
+ * run: from now on it asks us. */
 Result<Ok> serve_runtime(const std::string &socket, Plugin &plugin, int stop_fd,
-	const std::function<void()> &registered);
+	const std::function<void()> &connected);
 
 } // namespace slurmkube::node
 
