@@ -90,7 +90,7 @@ def test_random_starts_and_ends(bed):
         crowd.wait_ended()
     print(f"# {crowd.counts}, {sampler.looks} looks, {sampler.together} at both kinds")
     equal(sampler.shared, [])
-    assert sampler.together > 20, sampler.together
+    assert sampler.together, "no pod ran beside a native job"
     bed.wait_idle()
 
 
