@@ -4,10 +4,10 @@
 
 usage: hybrid.py BUILDDIR [LAUNCHES]          (root; LAUNCHES for each side and round, 20; 5 rounds)
 
-Two private Slurms with cgroups run. One is a hybrid node with all that belongs to it: plugin, agent,
-slurmkube-node as Prolog and Epilog and in containerd, kubelet. The other has the same slurm.conf
-without slurm-kube. The rounds alternate, so that other load on the machine affects both. Prints a
-line of JSON:
+Two private Slurms with cgroups run. One is a hybrid node with all that belongs to it: plugin,
+agent, slurmkube-node as Prolog and Epilog and in containerd, kubelet. The other has the same
+slurm.conf without slurm-kube. The rounds alternate, so that other load on the machine affects
+both. Prints a line of JSON:
   launch_ratio         median time of `srun true` on the hybrid node divided by that without, over
                        all rounds; a salloc or sbatch waits for Prolog in the same way
   launch_ms, alone_ms  the two medians
