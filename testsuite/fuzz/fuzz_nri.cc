@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * fuzz_nri.cc - what a container runtime sends to slurmkube-node, whole and in two pieces, and the
- * configuration file. An error says why; a container that is confined has a list of processors.
+ * configuration files of both. An error says why; a container that is confined has a list of
+ * processors.
  */
 #include "src/node/confine.h"
+#include "src/node/containerd.h"
 #include "src/node/rpc.h"
 #include "src/node/settings.h"
 #include "testsuite/fuzz/fuzz.h"
@@ -22,10 +24,13 @@ void check_container(const node::Pod &pod, const node::Container &container)
 	MUST(says_why(job));
 	const node::JobFacts facts = {false, node::CpuSet{"1", "0"}};
 	const auto confined = node::confinement_of(pod, container, facts, "0");
-	MUST(confined && confined->cpus == "1" && confined->memory_limit >= 0);
+	MUST(says_why(confined));
+	MUST(!confined || (confined->cpus == "1" && confined->memory_limit >= 0));
 	const auto cgroup = node::cgroup_of(container.cgroups_path);
 	MUST(says_why(cgroup));
 	MUST(!cgroup || (cgroup->starts_with('/') && cgroup->find("/../") == std::string::npos));
+	if (cgroup)
+		(void)node::pod_cgroup_of(pod, *cgroup);
 }
 
 void check_payload(const std::string &payload)
@@ -84,5 +89,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)
 	check_stream(bytes);
 	check_payload(std::string(bytes));
 	MUST(says_why(node::parse_settings(bytes)));
+	const auto same = [&](const std::string &) { return std::string(bytes); };
+	(void)node::containerd_lacks(bytes, same, "0");
 	return 0;
 }
