@@ -435,9 +435,10 @@ constexpr Option k_options[] = {
 		.letter = 'd'},
 	{.name = "end-together",
 		.takes = "true|false",
-		.meaning = "Whether all jobs of a workload of several components end when scancel, "
-			   "the time limit, preemption or a failed node ends one. Default: true; "
-			   "false for a LeaderWorkerSet with restartPolicy None.",
+		.meaning =
+			"Whether all jobs of a workload of several components end when scancel, "
+			"the time limit, the option deadline, preemption or a failed node ends "
+			"one. Default: true; false for a LeaderWorkerSet with restartPolicy None.",
 		.apply = end_together,
 		.fixed = true},
 	{.name = "excluded-nodes",
@@ -675,7 +676,7 @@ constexpr Option k_options[] = {
 		.apply_sunk = timeout},
 	{.name = "use-min-nodes",
 		.takes = "true|false",
-		.meaning = "If a range of node counts is given, use the minimum.",
+		.meaning = "If both min-nodes and max-nodes are given, use min-nodes.",
 		.apply = flag<&JobOptions::use_min_nodes>,
 		.sbatch = "use-min-nodes",
 		.argument = Argument::none,
