@@ -103,8 +103,8 @@ Result<Settings> parse_settings(std::string_view text)
 	}
 	if (settings.system_cpus.empty())
 		return Error{Errc::invalid,
-			"SystemCpus is missing: write the processors that Slurm does not give to "
-			"jobs (CpuSpecList of the node in slurm.conf)"};
+			"SystemCpus is missing: write the processors that CpuSpecList of the node "
+			"in slurm.conf keeps from jobs, as Linux numbers them (lscpu -e)"};
 	return settings;
 }
 
