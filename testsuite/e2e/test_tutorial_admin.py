@@ -12,7 +12,7 @@ from lib.reader import Reader, WithReader
 from lib.tutorials import Tutorial, run_tutorial
 
 # packages/test_first_day installs the packages in a clean Debian.
-UNRUN = ["apt install ./slurm-kube-*.deb"]
+UNRUN = ["apt install ./slurm-kube-{agent,tools,doc}_*.deb ./slurm-kube-plugin-*.deb"]
 # What the reader adds to slurm.conf.
 ADDED = ("JobSubmitPlugins=", "NodeSet=kube", "PartitionName=kube", "Include ")
 

@@ -109,6 +109,11 @@ TESTED = [
         '"drain", node, "--reason", "new disk"',
     ),
     (r"helm install slurm-kube \S+", "testsuite/e2e/test_chart.py", '"install", RELEASE, CHART'),
+    (
+        r"helm upgrade slurm-kube \S+ -f VALUES",
+        "testsuite/e2e/test_chart.py",
+        'helm(bed, "upgrade", RELEASE, CHART, values={"agent": AGENT})',
+    ),
     (r"helm uninstall slurm-kube", "testsuite/e2e/test_chart.py", '"uninstall", RELEASE'),
     (
         r"skube nodes --slurm-conf >> /etc/slurm/slurm.conf|skube selftest"
