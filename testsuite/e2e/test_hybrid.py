@@ -10,7 +10,7 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
-from lib import Cluster, equal, pod, run, wait_for
+from lib import Cluster, equal, job, pod, run, wait_for
 from lib.expect import job_in_state, number_of, only_job, wait_no_live_jobs, wait_reason
 from lib.kube import condition
 from lib.kubelets import end_pod, not_ready
@@ -32,6 +32,10 @@ ConstrainRAMSpace=yes
 ConstrainDevices=yes
 """
 PROLOG = """#!/bin/bash
+if [ -n "$SPANK_SLURM_KUBE" ] && rm {dir}/prolog-fails 2> /dev/null; then
+    echo $SLURM_JOB_ID >> {dir}/prologs-failed
+    exit 1
+fi
 [ -e {dir}/prolog-waits ] || exit 0
 echo $SLURM_JOB_ID >> {dir}/prolog-runs
 while [ -e {dir}/prolog-waits ]; do sleep 0.05; done
@@ -181,6 +185,67 @@ def test_a_native_job_and_a_pod_have_cores_of_their_own(bed):
         equal(bed.slurm.jobs()[number]["JobState"], "RUNNING")
         bed.slurm.run("scancel", str(number))
         _wait_state(bed, "IDLE")
+
+
+def _pods(bed, name):
+    return {n: p for n, p in bed.kube.pods(name).items() if p["metadata"]["namespace"] == "default"}
+
+
+def _jobs_in(bed, made, state):
+    return [j for j in bed.slurm.job_of_pod(made["metadata"]["uid"]) if j["JobState"] == state]
+
+
+def _asks_again(bed, made, name):
+    """Its first job was cancelled by slurmd, its pods are the same, and wait for another job while
+    Slurm drains the node; when that is resumed, they run.
+    """
+    wait_for(lambda: _jobs_in(bed, made, "CANCELLED"), "slurmd to cancel the job")
+    wait_for(lambda: "DRAIN" in _state(bed), "Slurm to drain the node")
+    wait_for(lambda: _jobs_in(bed, made, "PENDING"), "the next job")
+    before = _pods(bed, name)
+    for seen in before.values():
+        assert "nodeName" not in seen["spec"], "bound where Prolog had failed"
+        assert "deletionTimestamp" not in seen["metadata"], seen["metadata"]
+    bed.slurm.run("scontrol", "update", f"nodename={NODE}", "state=resume")
+    for pod_name in before:
+        bed.kube.wait_phase(pod_name, "Running")
+    uids = [
+        {n: p["metadata"]["uid"] for n, p in pods.items()} for pods in (before, _pods(bed, name))
+    ]
+    equal(uids[0], uids[1])
+    for pod_name in before:
+        end_pod(bed, pod_name)
+    wait_for(lambda: _jobs_in(bed, made, "COMPLETED"), "the job to end")
+    _wait_state(bed, "IDLE")
+    return len(before)
+
+
+def test_a_prolog_that_fails_keeps_the_pod(bed):
+    """slurmd reports the end of Prolog, cancels the job as root, and then drains the node."""
+    (bed.dir / "prolog-fails").touch()
+    made = bed.kube.create(pod("unlucky", kwok={"run": "1h"}))
+    equal(_asks_again(bed, made, "unlucky"), 1)
+
+
+def test_a_prolog_that_fails_keeps_all_pods_of_a_gang(bed):
+    (bed.dir / "prolog-fails").touch()
+    made = bed.kube.create(job("team", 2, indexed=True, kwok={"run": "1h"}))
+    equal(_asks_again(bed, made, "team-"), 2)
+
+
+def test_a_prolog_that_fails_beside_prologslurmctld_keeps_the_pod(bed):
+    """Then the failure is that of a job which PrologSlurmctld has let go on."""
+    path = bed.dir / "slurm.conf"
+    good = path.read_text()
+    path.write_text(good + "PrologSlurmctld=/bin/true\n")
+    bed.slurm.restart()
+    bed.agent.wait_ready()
+    (bed.dir / "prolog-fails").touch()
+    made = bed.kube.create(pod("luckless", kwok={"run": "1h"}))
+    equal(_asks_again(bed, made, "luckless"), 1)
+    path.write_text(good)
+    bed.slurm.restart()
+    bed.agent.wait_ready()
 
 
 # ---- ends ----
@@ -390,7 +455,8 @@ def test_the_record_of_the_node_was_never_touched(bed):
     equal((node["CPUTot"], node["RealMemory"]), ("2", "4000"))
     assert "Reason" not in node, node
     log = (bed.dir / "log/slurmctld.out").read_text(errors="replace")
-    assert not re.search(rf"update_node: node {NODE} ", log), "the node was changed"
+    resumed = r"state set to (IDLE|MIXED)"  # by tests, after a Prolog that failed
+    assert not re.search(rf"update_node: node {NODE} (?!{resumed})", log), "the node was changed"
     equal(condition(bed.kube.get("Node", NODE), "Ready")["status"], "True")
 
 

@@ -7,6 +7,7 @@ plugin_test_files = \
 	%D%/test_plugin_guard.cc \
 	%D%/test_plugin_job_walk.cc \
 	%D%/test_plugin_node_state_file.cc \
+	%D%/test_plugin_slurmd_prolog.cc \
 	%D%/test_plugin_submission_registry.cc
 plugin_test_programs = $(plugin_test_files:.cc=)
 TESTS += $(plugin_test_programs)

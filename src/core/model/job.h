@@ -98,7 +98,8 @@ struct SlurmJob {
 	Marker marker;
 	JobState state = JobState::unknown;
 	bool completing = false;
-	/* PrologSlurmctld is running; for an ended job: the job ended before PrologSlurmctld did */
+	/* PrologSlurmctld is running, or Prolog on a hybrid node; for an ended job: the job ended
+	 * before they did, or because Prolog failed */
 	bool configuring = false;
 	bool held = false;
 	std::string reason; /* of a pending job, as squeue prints it: "Resources", "Priority" */

@@ -129,8 +129,9 @@ Condition prolog_failed(const SlurmJob &job)
 {
 	return {names::k_reason_retrying,
 		job_text(job) +
-			" ended before PrologSlurmctld was over: the script failed, or root "
-			"cancelled the job; it is asked for again (slurmctld.log says why)"};
+			" ended before PrologSlurmctld was over, or Prolog on a hybrid node: the "
+			"script failed, or root cancelled the job; it is asked for again "
+			"(slurmctld.log says why)"};
 }
 
 Condition completed_unused(const SlurmJob &job)

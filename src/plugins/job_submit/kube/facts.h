@@ -81,7 +81,7 @@ uint32_t kube_seam_answerable(const unsigned char *head);
  * from slurmctld. Locks: none. */
 bool kube_seam_answer(int fd);
 
-/* ---- jobs (seam_jobs.c, seam_ends.c) ---- */
+/* ---- jobs (seam_jobs.c, seam_prolog.c, seam_ends.c) ---- */
 
 /* In the order of core::JobState. */
 enum kube_job_state {
@@ -109,11 +109,17 @@ struct kube_job_glance {
 	bool inactive;     /* InactiveLimit may soon end the job */
 	/* the job has nodes, and PrologSlurmctld or the prolog of a hybrid node runs */
 	bool configuring;
-	bool had_nodes; /* true also for a job that has ended */
+	bool slurmd_prolog; /* the latter, or it has failed and Slurm notes that */
+	bool had_nodes;     /* true also for a job that has ended */
 	/* pending for another reason than missing resources: Slurm has not tried to place the
 	 * job */
 	bool untried;
 };
+
+/* Whether the job has, or had when it ended, nodes with a slurmd. Locks: read. */
+bool kube_seam_job_has_slurmd(uint32_t id);
+/* Whether Slurm notes in a running job that Prolog has failed. Any thread. */
+bool kube_seam_notes_failed_prologs(void);
 
 struct kube_job_facts {
 	enum kube_job_state state;

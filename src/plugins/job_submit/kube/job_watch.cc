@@ -107,13 +107,41 @@ void JobWatch::write_marker(Mend &mend)
 		known->second.texts = hash_of(*written);
 }
 
-void JobWatch::note_configuring(std::uint32_t id, Known &known, bool is_so)
+/* While a job ends, what the last look saw counts. */
+void JobWatch::note_configuring(std::uint32_t id, Known &known, const kube_job_glance &glance)
 {
-	known.configuring = is_so;
-	if (is_so)
+	const bool is_new = !known.configuring && !is_active(known.state);
+	const std::int64_t now = now_ns();
+	const bool settles = !kube_seam_notes_failed_prologs();
+	if (is_active(glance.state)) {
+		known.prolog.see(glance.slurmd_prolog, settles, now);
+		if (is_new && !glance.slurmd_prolog && kube_seam_job_has_slurmd(id))
+			known.prolog.missed(settles, now);
+	}
+	known.configuring =
+		glance.configuring || (is_active(glance.state) && known.prolog.settles(now));
+	if (known.configuring)
 		configuring_.ids.insert(id);
 	else
 		configuring_.ids.erase(id);
+}
+
+/* PrologSlurmctld or a Prolog has failed, so that the job was cancelled: pods that wait must ask
+ * for another one. */
+bool JobWatch::never_began(std::uint32_t id, const Known &known, const kube_job_glance &glance,
+	const core::SlurmJob &job)
+{
+	if (!is_ended(glance.state) || !glance.had_nodes)
+		return false;
+	const bool is_news = known.state == KUBE_JOB_UNKNOWN;
+	const bool had_begun = !known.configuring && !is_pending(known.state);
+	if (!is_news && !had_begun && kube_seam_has_prolog())
+		return true;
+	if (glance.state != KUBE_JOB_CANCELLED || !kube_seam_job_has_slurmd(id))
+		return false;
+	if (is_news)
+		return job.end_time - job.start_time <= SlurmdProlog::k_blame_ns / (1000 * k_ms);
+	return !had_begun || known.prolog.may_end_job(now_ns());
 }
 
 void JobWatch::note_change(
@@ -132,11 +160,9 @@ void JobWatch::note_change(
 		(is_news && is_over && !job->nodes.empty());
 	found.ends += is_over && (is_news || is_live(known.state));
 	found.untried |= glance.untried && known.state == KUBE_JOB_UNKNOWN;
-	const bool had_begun = !known.configuring && !is_pending(known.state);
-	known.never_began |=
-		is_over && !is_news && glance.had_nodes && !had_begun && kube_seam_has_prolog();
-	job->configuring |= known.never_began;
-	note_configuring(id, known, glance.configuring);
+	known.never_began |= never_began(id, known, glance, *job);
+	note_configuring(id, known, glance);
+	job->configuring |= known.never_began || known.configuring;
 	known.fingerprint = glance.fingerprint;
 	known.raw_state = glance.raw_state;
 	if (auto node = set_of(known.state).extract(id); !node.empty())
@@ -148,11 +174,19 @@ void JobWatch::note_change(
 	found.changed.push_back(std::move(*job));
 }
 
+/* A prolog that was waited for without a sign of its failure. */
+bool JobWatch::has_settled(const Known &known)
+{
+	return known.configuring && known.prolog.has_settled(now_ns());
+}
+
 /* For looks that search only for starts and ends. */
 bool JobWatch::may_have_moved(std::uint32_t id) const
 {
 	auto known = jobs_.find(id);
-	return known != jobs_.end() && known->second.raw_state != kube_seam_job_raw_state(id);
+	return known != jobs_.end() &&
+		(has_settled(known->second) ||
+			known->second.raw_state != kube_seam_job_raw_state(id));
 }
 
 void JobWatch::look_at(std::uint32_t id, Found &found)
@@ -165,7 +199,7 @@ void JobWatch::look_at(std::uint32_t id, Found &found)
 		found.gone.push_back(id);
 		return;
 	}
-	if (glance.fingerprint != known->second.fingerprint)
+	if (glance.fingerprint != known->second.fingerprint || has_settled(known->second))
 		note_change(id, known->second, glance, found);
 	if (glance.wants_prolog)
 		found.prologs.push_back(id);

@@ -14,6 +14,7 @@
 #include "src/plugins/job_submit/kube/feed.h"
 #include "src/plugins/job_submit/kube/lock_hold.h"
 #include "src/plugins/job_submit/kube/marker_copy.h"
+#include "src/plugins/job_submit/kube/slurmd_prolog.h"
 #include "src/plugins/job_submit/kube/submission_registry.h"
 
 #include <map>
@@ -58,9 +59,11 @@ class JobWatch
 		MarkerFault fault = {}; /* which of the texts does not hold the marker */
 		std::uint64_t fingerprint = 0, raw_state = 0;
 		kube_job_state state = KUBE_JOB_UNKNOWN;
-		std::uint32_t nodes = 0;  /* number of external nodes that the job holds */
-		bool configuring = false; /* PrologSlurmctld runs */
-		bool never_began = false; /* the job ended before its PrologSlurmctld */
+		std::uint32_t nodes = 0; /* number of external nodes that the job holds */
+		/* PrologSlurmctld runs, or Prolog on a hybrid node */
+		bool configuring = false;
+		bool never_began = false; /* the job ended before that did, or because of it */
+		SlurmdProlog prolog = {};
 	};
 	/* A job that may be external. Its texts are copied under the lock and parsed without it. */
 	struct Candidate {
@@ -112,10 +115,13 @@ class JobWatch
 	void note(std::uint32_t id, const MarkerTexts &texts, Candidates &candidates) const;
 	void enter(Met &met, Found &found, Candidates &changed);
 	void look_at(std::uint32_t id, Found &found);
+	[[nodiscard]] static bool has_settled(const Known &known);
 	[[nodiscard]] bool may_have_moved(std::uint32_t id) const;
 	bool read_marker(std::uint32_t id, Known &known);
 	void write_marker(Mend &mend);
-	void note_configuring(std::uint32_t id, Known &known, bool is_so);
+	void note_configuring(std::uint32_t id, Known &known, const kube_job_glance &glance);
+	[[nodiscard]] static bool never_began(std::uint32_t id, const Known &known,
+		const kube_job_glance &glance, const core::SlurmJob &job);
 	void note_change(
 		std::uint32_t id, Known &known, const kube_job_glance &glance, Found &found);
 	void finish(Found &found);

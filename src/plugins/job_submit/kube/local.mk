@@ -20,6 +20,7 @@ libkubeplugin_la_SOURCES = \
 	%D%/marker_copy.h \
 	%D%/node_state_file.cc \
 	%D%/node_state_file.h \
+	%D%/slurmd_prolog.h \
 	%D%/budget.cc \
 	%D%/budget.h \
 	%D%/submission_registry.cc \
@@ -52,6 +53,7 @@ libkubeseam_la_SOURCES = \
 	%D%/seam_node_state.c \
 	%D%/seam_partitions.c \
 	%D%/seam_private.h \
+	%D%/seam_prolog.c \
 	%D%/seam_sink.c
 libkubeseam_la_CPPFLAGS = $(SLURM_SRC_CPPFLAGS) -I$(top_srcdir)
 libkubeseam_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden

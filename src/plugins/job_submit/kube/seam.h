@@ -83,6 +83,9 @@ bool kube_node_is_external(const node_record_t *node, const char *feature);
 /* Whether the node has the feature of hybrid nodes, and a slurmd. Locks: read. */
 bool kube_node_is_hybrid(const node_record_t *node);
 
+/* Whether Prolog is not over on a node with a slurmd, or has failed there. Locks: read. */
+bool kube_is_in_prolog(const job_record_t *job);
+
 /* The texts that may hold the job's marker. Borrowed from the job. Locks: read. */
 struct kube_marker_texts kube_texts_of(const job_record_t *job);
 

@@ -73,23 +73,9 @@ static bool is_untried(const job_record_t *job)
 		(job->state_reason == WAIT_PRIORITY || job->state_reason == WAIT_NO_REASON);
 }
 
-/*
- * Whether a slurmd of its nodes still runs Prolog: before that, the job's cpuset may not be there.
- * The keeper completes the prologs of external nodes itself. The state has no flag for this.
- */
-static bool is_in_prolog(const job_record_t *job)
-{
-	if (!IS_JOB_RUNNING(job) || !job->node_bitmap_pr)
-		return false;
-	for (bitoff_t i = bit_ffs(job->node_bitmap_pr); i >= 0 && i < ctld_node_count(); i++)
-		if (bit_test(job->node_bitmap_pr, i) && kube_node_is_hybrid(ctld_node_at(i)))
-			return true;
-	return false;
-}
-
 static uint64_t raw_state_of(const job_record_t *job)
 {
-	return ((uint64_t)1 << 32) | ((uint64_t)is_in_prolog(job) << 33) | job->job_state;
+	return ((uint64_t)1 << 32) | ((uint64_t)kube_is_in_prolog(job) << 33) | job->job_state;
 }
 
 static uint64_t fingerprint(const job_record_t *job)
@@ -147,7 +133,8 @@ bool kube_seam_job_glance(uint32_t id, struct kube_job_glance *out)
 	out->state = state_of(job);
 	out->wants_prolog = IS_JOB_RUNNING(job) && has_no_slurmd(job->node_bitmap_pr);
 	out->wants_epilog = IS_JOB_COMPLETING(job) && has_no_slurmd(job->node_bitmap_cg);
-	out->configuring = IS_JOB_CONFIGURING(job) || is_in_prolog(job);
+	out->slurmd_prolog = kube_is_in_prolog(job);
+	out->configuring = IS_JOB_CONFIGURING(job) || out->slurmd_prolog;
 	out->had_nodes = job->nodes && job->nodes[0];
 	out->inactive = is_inactive(job);
 	out->untried = is_untried(job);
@@ -254,7 +241,7 @@ bool kube_seam_job_facts(
 		return false;
 	out->state = state_of(job);
 	out->completing = IS_JOB_COMPLETING(job);
-	out->configuring = IS_JOB_CONFIGURING(job) || is_in_prolog(job);
+	out->configuring = IS_JOB_CONFIGURING(job) || kube_is_in_prolog(job);
 	out->held = IS_JOB_PENDING(job) && job->priority == 0;
 	out->reason = reason_of(job);
 	out->partition = partition_of(job);
