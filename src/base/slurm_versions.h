@@ -64,9 +64,10 @@
  * Nodes can be created and deleted while slurmctld runs, and our tests cover this. Slurm has had
  * such nodes since 22.05, but in 22.05 a reconfigure leaves them ALLOCATED for ever (doc/design).
  */
+#define KUBE_SLURM_HAS_DYNAMIC_NODES(number) ((number) >= KUBE_SLURM_NUMBER(24, 11))
+
 /* prolog_complete() keeps in the job's exit_code that Prolog has failed */
 #define KUBE_SLURM_NOTES_FAILED_PROLOGS(number) ((number) >= KUBE_SLURM_NUMBER(24, 11))
-#define KUBE_SLURM_HAS_DYNAMIC_NODES(number) ((number) >= KUBE_SLURM_NUMBER(24, 11))
 
 /* slurm.conf may name several Epilogs. */
 #define KUBE_SLURM_HAS_EPILOG_LIST(number) ((number) >= KUBE_SLURM_NUMBER(24, 11))
