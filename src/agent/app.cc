@@ -92,6 +92,7 @@ core::Settings settings_of(const Config &config)
 	settings.late_pods_us = std::int64_t{1'000'000} * config.limits.late_pods_seconds;
 	settings.components_wait_seconds = config.limits.components_wait_seconds;
 	settings.claim_wait_us = std::int64_t{1'000'000} * config.limits.claim_wait_seconds;
+	settings.prolog_wait_us = std::int64_t{1'000'000} * config.limits.prolog_wait_seconds;
 	settings.grace_most_seconds = config.limits.grace_seconds;
 	settings.start_limit_us = std::int64_t{1'000'000} * config.limits.start_seconds;
 	return settings;

@@ -116,6 +116,10 @@ constexpr Key<LimitsConfig> k_limits_keys[] = {
 		[](Reader &r, const Yaml &v, LimitsConfig &out) {
 			(void)r.number(v, 0, k_day_seconds, out.claim_wait_seconds);
 		}},
+	{"prolog_wait_seconds",
+		[](Reader &r, const Yaml &v, LimitsConfig &out) {
+			(void)r.number(v, 0, k_day_seconds, out.prolog_wait_seconds);
+		}},
 	{"max_gone_pods_percent",
 		[](Reader &r, const Yaml &v, LimitsConfig &out) {
 			(void)r.number(v, 0, 100, out.max_gone_pods_percent);

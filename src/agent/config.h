@@ -76,6 +76,8 @@ struct LimitsConfig {
 	int components_wait_seconds = 60;
 	/* from the allocation until a pod's volume claims are bound; 0: no limit */
 	int claim_wait_seconds = 600;
+	/* from the allocation until Prolog is over on hybrid nodes; 0: no limit */
+	int prolog_wait_seconds = 600;
 	/* share of the jobs without a cluster uid in their marker that may be without pods at
 	 * once */
 	unsigned max_gone_pods_percent = 50;

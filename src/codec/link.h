@@ -81,6 +81,8 @@ struct Welcome {
 	std::string agent_version;
 	/* uid of the namespace kube-system; empty: an older agent, which does not say it */
 	std::string cluster_uid = {};
+	/* the agent knows hybrid nodes; an older one would take them for external ones */
+	bool knows_hybrids = false;
 	bool operator==(const Welcome &) const = default;
 };
 

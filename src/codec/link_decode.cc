@@ -121,6 +121,7 @@ core::SlurmJob read_job(Fields &fields, json_object *object)
 		fields.fail(marker.error().what);
 	fields.read("completing", job.completing);
 	fields.read("configuring", job.configuring);
+	fields.read("external", job.is_external);
 	fields.read("held", job.held);
 	fields.read("reason", job.reason);
 	fields.read("partition", job.partition);
@@ -278,6 +279,7 @@ Result<Welcome> decode_welcome(std::string_view line)
 	fields.must(false);
 	fields.read("agent", welcome.agent_version);
 	fields.read("cluster_uid", welcome.cluster_uid);
+	fields.read("hybrid_nodes", welcome.knows_hybrids);
 	if (!fields.ok())
 		return Error{Errc::invalid, "welcome: " + fields.fault()};
 	return welcome;

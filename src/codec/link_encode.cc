@@ -79,6 +79,8 @@ void write(json_object *o, const core::SlurmJob &job)
 	put(o, "state", to_name(job.state));
 	put(o, "completing", job.completing);
 	put(o, "configuring", job.configuring);
+	if (job.is_external)
+		put(o, "external", job.is_external);
 	put(o, "held", job.held);
 	put(o, "reason", job.reason);
 	put(o, "user_id", job.user_id);
@@ -197,6 +199,7 @@ std::string encode_welcome(const Welcome &welcome)
 	put(object.get(), "agent", welcome.agent_version);
 	if (!welcome.cluster_uid.empty())
 		put(object.get(), "cluster_uid", welcome.cluster_uid);
+	put(object.get(), "hybrid_nodes", welcome.knows_hybrids);
 	return to_text(object.get());
 }
 

@@ -322,6 +322,23 @@ def test_an_agent_that_is_killed_during_the_prolog_binds_late(bed):
     _end(bed, "late", made)
 
 
+def test_a_slurmd_that_is_killed_during_the_prolog_holds_no_job(bed):
+    """slurmctld never hears of its end. The job is given back in time, and the same pod gets
+    another one.
+    """
+    with _waiting(bed, "prolog"):
+        (bed.dir / "prolog-runs").unlink(missing_ok=True)
+        made = bed.kube.create(pod("deaf", kwok={"run": "1h"}))
+        wait_for(lambda: (bed.dir / "prolog-runs").exists(), "Prolog to run")
+        bed.slurm.slurmd.kill9()
+    bed.slurm.slurmd.start()
+    wait_for(lambda: _jobs_in(bed, made, "FAILED"), "the first job to be given back")
+    equal(bed.kube.wait_phase("deaf", "Running")["metadata"]["uid"], made["metadata"]["uid"])
+    end_pod(bed, "deaf")
+    wait_for(lambda: len(_jobs_in(bed, made, "COMPLETED")) == 1, "the second job to end")
+    _wait_state(bed, "IDLE")
+
+
 def test_slurmctld_restarts(bed):
     """Pod and native job go on; the end is seen."""
     made, number = _running(bed, "ctld"), _native(bed)
@@ -480,6 +497,7 @@ class _Hybrid(Cluster):
                 ],
                 "settings": {
                     "partition": PARTITION,
+                    "limits": {"prolog_wait_seconds": 15},
                     "nodes": {"manage": True, "not_ready_after": 3, "max_gone_percent": 100},
                 },
             },

@@ -111,6 +111,7 @@ limits:
   late_pods_seconds: 72
   components_wait_seconds: 75
   claim_wait_seconds: 80
+  prolog_wait_seconds: 85
 metrics:
   listen: "[::]:9000"
   public: true
@@ -176,7 +177,7 @@ void every_key_is_read()
 	core::NamespaceRule others{.name_space = "*", .accounts = {}, .partitions = {}, .qos = {}};
 	others.user = "root";
 	wanted.identity = {500, {physics, annotated, others}};
-	wanted.limits = {64, 0, 5, 7, 70, 72, 75, 80, 40, 120, 90};
+	wanted.limits = {64, 0, 5, 7, 70, 72, 75, 80, 85, 40, 120, 90};
 	wanted.metrics.listen = "[::]:9000";
 	wanted.metrics.is_public = true;
 	wanted.default_time_limit_minutes = 60;

@@ -24,6 +24,7 @@ core::SlurmJob example_job()
 	job.state = core::JobState::running;
 	job.completing = true;
 	job.configuring = true;
+	job.is_external = true;
 	job.held = true;
 	job.reason = "Resources";
 	job.user_id = 1000;
@@ -242,7 +243,9 @@ void welcome_comes_back_and_nothing_else_is_one()
 	auto back = decode_welcome(encode_welcome(welcome));
 	REQUIRE(back.ok());
 	CHECK(*back == welcome);
+	CHECK(!decode_welcome(R"({"type":"welcome","protocol":1})")->knows_hybrids);
 	welcome.cluster_uid = "5b1c";
+	welcome.knows_hybrids = true;
 	back = decode_welcome(encode_welcome(welcome));
 	CHECK(back && *back == welcome);
 	CHECK(!decode_welcome(R"({"type":"hello","protocol":1})").ok());

@@ -194,6 +194,34 @@ void each_cluster_hears_of_its_own()
 	CHECK(all.take(out) && out.size() == 3);
 }
 
+/* It would take hybrid nodes for external ones and drain them. */
+void an_agent_that_does_not_know_hybrid_nodes_gets_none()
+{
+	Feed feed;
+	FeedReader reader(feed, {});
+	core::SlurmNode hybrid = node("h");
+	hybrid.is_hybrid = true;
+	feed.node(hybrid);
+	feed.node(node("n"));
+	feed.complete();
+	const auto old = reader.open("", false);
+	REQUIRE(old && old->size() == 3);
+	CHECK((*old)[1] == LinkMessage(node("n")));
+	hybrid.reason = "new";
+	feed.node(hybrid);
+	std::vector<LinkMessage> out;
+	CHECK(reader.take(out) && out.empty());
+	hybrid.is_hybrid = false; /* an external node now */
+	feed.node(hybrid);
+	CHECK(reader.take(out) && out.size() == 1);
+	hybrid.is_hybrid = true;
+	feed.node(hybrid);
+	REQUIRE(reader.take(out) && out.size() == 1);
+	CHECK(out[0] == LinkMessage(codec::NodeGone{"h"}));
+	reader.close();
+	CHECK_EQUAL(reader.open("", true)->size(), 4U);
+}
+
 void a_node_that_moves_is_gone_for_its_old_cluster()
 {
 	Feed feed;
@@ -388,6 +416,7 @@ int main()
 			TEST(too_many_bytes_drop_the_queue),
 			TEST(losing_control_ends_the_connection),
 			TEST(each_cluster_hears_of_its_own),
+			TEST(an_agent_that_does_not_know_hybrid_nodes_gets_none),
 			TEST(a_node_that_moves_is_gone_for_its_old_cluster),
 			TEST(a_node_of_two_clusters_is_of_none),
 			TEST(a_cluster_hears_of_its_jobs_under_another_name),

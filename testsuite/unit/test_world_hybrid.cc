@@ -140,7 +140,7 @@ void nothing_is_bound_before_slurm_says_that_the_prolog_is_over()
 	SlurmJob job = HybridStage::running(7, "a");
 	job.configuring = true;
 	s.world.observe(JobSeen{job}, s.now);
-	s.now.mono_us += 3600 * k_second;
+	s.now.mono_us += 590 * k_second;
 	CHECK_EQUAL(s.act(), "");
 	job.configuring = false;
 	s.world.observe(JobSeen{job}, s.now);
@@ -150,6 +150,60 @@ void nothing_is_bound_before_slurm_says_that_the_prolog_is_over()
 	REQUIRE(bind);
 	CHECK_EQUAL(bind->node, "n2");
 	CHECK_EQUAL(bind->memory_mib, 64U);
+}
+
+/* slurmd was killed while it ran Prolog, or slurmctld before it had saved the end of Prolog. */
+void a_prolog_whose_end_never_comes_gives_the_job_back()
+{
+	HybridStage s;
+	CHECK_EQUAL(s.submit("a"), "submit:a");
+	s.allocate("a", 7, "n2");
+	SlurmJob job = HybridStage::running(7, "a");
+	job.configuring = true;
+	s.world.observe(JobSeen{job}, s.now);
+	const auto pass = [&](int seconds) {
+		std::string seen;
+		for (int i = 0; i < seconds; i++) {
+			s.now.mono_us += k_second;
+			const std::string acts = s.act();
+			seen += (seen.empty() || acts.empty() ? "" : " ") + acts;
+			if (acts.starts_with("report"))
+				s.world.answer(ReportAnswered{{"a"}, Ok{}}, s.now);
+			if (!acts.starts_with("look"))
+				continue;
+			s.world.answer(LookUpAnswered{{"a"}, PodLookup::unbound}, s.now);
+			seen += " " + s.act();
+		}
+		return seen;
+	};
+	CHECK_EQUAL(pass(590), "report:a:SlurmPending");
+	const std::string late = pass(15);
+	CHECK(late.starts_with("look:a report:a:SlurmRetrying"));
+	CHECK(late.find("complete:7") != std::string::npos);
+	CHECK(s.text.find("has not said in time that Prolog") != std::string::npos);
+}
+
+/* Slurm from 25.05 on: the node became hybrid while the job waited for it. */
+void an_external_job_is_never_bound_to_a_hybrid_node()
+{
+	HybridStage s;
+	CHECK_EQUAL(s.submit("a"), "submit:a");
+	SlurmJob job = HybridStage::running(7, "a");
+	job.is_external = true;
+	s.allocate("a", 7, "n2");
+	s.world.observe(JobSeen{job}, s.now);
+	std::string seen;
+	for (int i = 0; i < 5; i++) {
+		const std::string acts = s.act();
+		seen += acts.empty() ? "" : " " + acts;
+		if (acts.find("look:a") != std::string::npos) {
+			s.world.answer(LookUpAnswered{{"a"}, PodLookup::unbound}, s.now);
+			seen += " " + s.act();
+		}
+		s.now.mono_us += k_second;
+	}
+	CHECK_EQUAL(seen.find("bind"), std::string::npos);
+	CHECK(seen.find("complete:7") != std::string::npos);
 }
 
 void on_an_external_node_the_answer_is_enough()
@@ -164,10 +218,24 @@ void on_an_external_node_the_answer_is_enough()
 	CHECK_EQUAL(bind->memory_mib, 0U);
 }
 
-/* Slurm sees a node in service. */
-void a_job_on_a_node_that_is_long_not_ready_is_ended()
+/* It is not to be drained, so it does not count among those that are lost. */
+void a_hybrid_node_without_its_label_raises_no_doubt()
 {
 	HybridStage s;
+	s.world.observe(NodeGone{"n2"}, s.now);
+	s.now.mono_us += k_second;
+	CHECK(s.world.take_node_actions(s.now).empty());
+	CHECK(s.world.take_node_questions(s.now).empty());
+}
+
+/* Slurm sees a node in service. */
+void end_of_a_long_not_ready_node(bool manages)
+{
+	HybridStage s;
+	Settings settings = HybridStage::settings();
+	settings.nodes.manage = manages;
+	s.world.observe(SettingsSet{settings}, s.now);
+	(void)s.world.take_node_actions(s.now);
 	s.bound("a", 7);
 	s.change([](KubeNode &n) { n.ready = false; });
 	const auto pass = [&](int seconds, bool is_asked) {
@@ -187,6 +255,16 @@ void a_job_on_a_node_that_is_long_not_ready_is_ended()
 	};
 	CHECK_EQUAL(pass(39, true), "");
 	CHECK_EQUAL(pass(10, true), "complete:7");
+}
+
+void a_job_on_a_node_that_is_long_not_ready_is_ended_if_managed()
+{
+	end_of_a_long_not_ready_node(true);
+}
+
+void a_job_on_a_node_that_is_long_not_ready_is_ended_if_not_managed()
+{
+	end_of_a_long_not_ready_node(false);
 }
 
 /* slurmctld's machine does not know the user: no credential, so no job. */
@@ -221,8 +299,12 @@ int main()
 			TEST(a_waiting_job_learns_of_a_cordon),
 			TEST(devices_of_a_plugin_are_given_as_a_whole_only),
 			TEST(nothing_is_bound_before_slurm_says_that_the_prolog_is_over),
+			TEST(a_prolog_whose_end_never_comes_gives_the_job_back),
+			TEST(an_external_job_is_never_bound_to_a_hybrid_node),
 			TEST(on_an_external_node_the_answer_is_enough),
-			TEST(a_job_on_a_node_that_is_long_not_ready_is_ended),
+			TEST(a_hybrid_node_without_its_label_raises_no_doubt),
+			TEST(a_job_on_a_node_that_is_long_not_ready_is_ended_if_managed),
+			TEST(a_job_on_a_node_that_is_long_not_ready_is_ended_if_not_managed),
 			TEST(a_job_that_is_completed_at_once_is_no_success),
 		});
 }

@@ -227,7 +227,8 @@ void Server::welcome(Peer &peer)
 		return;
 	const std::string line = codec::encode_welcome({.protocol = names::k_link_protocol,
 					 .agent_version = SLURMKUBE_VERSION,
-					 .cluster_uid = cluster_uid_}) +
+					 .cluster_uid = cluster_uid_,
+					 .knows_hybrids = true}) +
 		"\n";
 	/* a new socket has room for the line */
 	(void)!send(peer.fd.get(), line.data(), line.size(), MSG_NOSIGNAL);

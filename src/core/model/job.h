@@ -101,6 +101,8 @@ struct SlurmJob {
 	/* PrologSlurmctld is running, or Prolog on a hybrid node; for an ended job: the job ended
 	 * before they did, or because Prolog failed */
 	bool configuring = false;
+	/* Slurm 25.05 and later: no slurmd has a part in the job, whatever its nodes are */
+	bool is_external = false;
 	bool held = false;
 	std::string reason; /* of a pending job, as squeue prints it: "Resources", "Priority" */
 	std::uint32_t user_id = 0;

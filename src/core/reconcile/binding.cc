@@ -32,6 +32,8 @@ std::optional<Condition> obstacle_of(const ComponentFacts &f, const RankFacts &r
 		return forbidden_node(*f.job, r.node.name, r.node.forbidden);
 	if (!r.node.is_usable || !r.node.has_room)
 		return waiting_for(*f.job, r.node);
+	if (f.is_wrong_kind)
+		return external_on_hybrid(*f.job);
 	if (f.job->configuring)
 		return waiting_for_prolog(*f.job);
 	if (!r.node.claim_wait.empty())
@@ -153,6 +155,13 @@ RankActions let_go(const ComponentFacts &f)
 	if (const auto failing = std::ranges::find_if(f.ranks, is_failing);
 		failing != f.ranks.end()) {
 		std::ranges::move(tell(f, given_back_unbound(*f.job, *failing->bind_failure)),
+			std::back_inserter(out));
+		return out;
+	}
+	if (f.is_wrong_kind || f.is_prolog_late) {
+		std::ranges::move(tell(f,
+					  f.is_wrong_kind ? external_on_hybrid(*f.job)
+							  : given_back_prolog(*f.job)),
 			std::back_inserter(out));
 		return out;
 	}

@@ -185,6 +185,9 @@ struct ComponentFacts {
 	/* The allocation must be given back: its pods have waited too long for their nodes, or a
 	 * running pod needs it. */
 	bool gives_way = false;
+	/* another: an external job has a hybrid node, where no slurmd made a cpuset for it */
+	bool is_wrong_kind = false;
+	bool is_prolog_late = false; /* one reason of gives_way: the end of Prolog does not come */
 	/* an allocation that is too small for its pods may be given back */
 	bool may_give_back = false;
 	/* Nothing has run, and ranks have been empty, for longer than limits.gang_wait_seconds. */

@@ -28,6 +28,9 @@ Condition waiting_in_queue(const SlurmJob &job);
 /* The pod's options have changed, but the job keeps the earlier ones. */
 Condition not_changed(const SlurmJob &job, const std::string &why);
 Condition waiting_for_prolog(const SlurmJob &job);
+Condition external_on_hybrid(const SlurmJob &job);
+/* The wait for Prolog was too long. */
+Condition given_back_prolog(const SlurmJob &job);
 /* The job ended while it was configuring. */
 Condition prolog_failed(const SlurmJob &job);
 /* The time limit passed while the job held nodes and no pod could be bound. */

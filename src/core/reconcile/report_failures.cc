@@ -36,6 +36,24 @@ Condition failed_claim(const SlurmJob &job, const std::string &node, const Error
 		job, node, error, "write a claim of the pod", "writing a claim of the pod");
 }
 
+Condition external_on_hybrid(const SlurmJob &job)
+{
+	return {names::k_reason_retrying,
+		job_text(job) +
+			" is an external job, and has a hybrid node, which confines ordinary jobs "
+			"only: the node became hybrid while the job waited; the allocation is "
+			"given back, and the pod queued again"};
+}
+
+Condition given_back_prolog(const SlurmJob &job)
+{
+	return {names::k_reason_retrying,
+		job_text(job) +
+			" has nodes, but Slurm has not said in time that Prolog on them is over "
+			"(limits.prolog_wait_seconds); the allocation is given back, and the pod "
+			"queued again"};
+}
+
 Condition given_back_unbound(const SlurmJob &job, const Error &error)
 {
 	const bool refused = is_refusal(error);

@@ -15,6 +15,8 @@ const char *clock_text(Clock clock)
 	case Clock::room:
 	case Clock::placeless:
 		return "no room on its node";
+	case Clock::prolog:
+		return "Prolog on its nodes is not over";
 	case Clock::unbindable:
 		return "the binding fails";
 	case Clock::in_the_way:

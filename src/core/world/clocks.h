@@ -24,6 +24,7 @@ enum class Clock : std::uint8_t {
 	job_missing, /* its pods run, but Slurm has no job for them */
 	/* it has an allocation whose node cannot take its pods, and none is bound */
 	room,
+	prolog,     /* it has an allocation on a hybrid node whose Prolog is not over */
 	unbindable, /* it has an allocation, none is bound, and the binding of one fails */
 	in_the_way, /* its allocation is needed by a running pod without a job */
 	/* Its allocation is wrong; it is given back when the API server confirms that no pod is
@@ -40,7 +41,7 @@ enum class Clock : std::uint8_t {
 	devices,   /* it has an allocation, but no devices for its resource claims */
 	starting,  /* it is bound, its node is Ready, but no container has started */
 };
-inline constexpr std::size_t k_clocks = 13;
+inline constexpr std::size_t k_clocks = 14;
 
 /* Text for users: "no room on its node". */
 const char *clock_text(Clock clock);

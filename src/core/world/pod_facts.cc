@@ -196,7 +196,9 @@ void FactsReader::note_wrong_allocation(
 			is_any_in_the_way && component.given_back < k_give_back_most);
 	if (!f.is_alone)
 		note_common_room({&f});
-	f.gives_way = is_room_late(key, f) || f.gives_way;
+	f.is_prolog_late = is_prolog_late(key, f);
+	f.is_wrong_kind = has_hybrid_nodes(f) && f.job->is_external;
+	f.gives_way = is_room_late(key, f) || f.is_prolog_late || f.is_wrong_kind || f.gives_way;
 	f.is_unbindable = is_unbindable_long(key, f);
 }
 

@@ -61,6 +61,25 @@ bool FactsReader::is_room_late(const PodUid &key, const ComponentFacts &f) const
 		key, Clock::room, is_so, state_.settings.room_wait_us, state_.sync.synced_us());
 }
 
+/* Whether the allocation has one. */
+bool FactsReader::has_hybrid_nodes(const ComponentFacts &f) const
+{
+	const auto has_slurmd = [&](const NodeAllocation &one) {
+		return is_hybrid(state_.slurm_node(one.node));
+	};
+	return job_side(f.job) == JobSide::allocated &&
+		std::ranges::any_of(f.job->nodes, has_slurmd);
+}
+
+/* A slurmd that is killed during Prolog, and a slurmctld that is killed before it has saved the end
+ * of Prolog, never tell that it is over. */
+bool FactsReader::is_prolog_late(const PodUid &key, const ComponentFacts &f) const
+{
+	const bool is_so = has_hybrid_nodes(f) && f.job->configuring && is_untouched(f);
+	return found_.is_over(
+		key, Clock::prolog, is_so, state_.settings.prolog_wait_us, state_.sync.synced_us());
+}
+
 /* A binding may fail for good: a policy of the site forbids it, the agent has lost its rights, or a
  * webhook does not answer. Requests in flight do not stop the clock, because the binding is tried
  * again. */

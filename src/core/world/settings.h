@@ -45,6 +45,9 @@ struct Settings {
 	/* How long a pod with an allocation waits for a node that can take it. The wait is
 	 * charged. */
 	std::int64_t room_wait_us = 60'000'000;
+	/* How long a pod waits for Prolog on hybrid nodes, the end of which may be lost when a
+	 * daemon is killed; 0: for ever. */
+	std::int64_t prolog_wait_us = 600'000'000;
 	/* How long a pod with an allocation waits for its volume claims; 0: for ever. */
 	std::int64_t claim_wait_us = 600'000'000;
 	/* How long pods of an allocated gang may take to come, and to get a place; 0: for ever. */

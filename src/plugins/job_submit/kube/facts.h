@@ -124,6 +124,7 @@ bool kube_seam_notes_failed_prologs(void);
 struct kube_job_facts {
 	enum kube_job_state state;
 	bool completing, configuring, held;
+	bool external; /* Slurm 25.05 and later: no slurmd has a part in it */
 	const char *reason, *partition, *account;
 	uint32_t user_id, time_limit_minutes, exit_status, priority;
 	uint32_t ended_by; /* uid of the user who cancelled the job; UINT32_MAX: unknown */

@@ -161,6 +161,8 @@ bool FeedShare::has(const core::SlurmJob &job) const
 
 bool FeedShare::has(const core::SlurmNode &node) const
 {
+	if (node.is_hybrid && !knows_hybrids)
+		return false;
 	const auto has = [&node](const std::string &one) { return has_entry(node.features, one); };
 	return cluster.empty() || (has(feature) && std::ranges::none_of(other_features, has));
 }
@@ -265,7 +267,8 @@ Status FeedReader::take_over(const std::string &cluster_uid)
 	return Ok{};
 }
 
-Result<std::vector<codec::LinkMessage>> FeedReader::open(const std::string &cluster_uid)
+Result<std::vector<codec::LinkMessage>> FeedReader::open(
+	const std::string &cluster_uid, bool knows_hybrids)
 {
 	std::lock_guard lock(feed_.mutex_);
 	if (!feed_.complete_)
@@ -273,6 +276,7 @@ Result<std::vector<codec::LinkMessage>> FeedReader::open(const std::string &clus
 	const Status served = take_over(cluster_uid);
 	if (!served)
 		return served.error();
+	share_.knows_hybrids = knows_hybrids;
 	std::vector<codec::LinkMessage> snapshot;
 	snapshot.emplace_back(codec::SnapshotBegin{});
 	for (const auto &[name, node] : feed_.nodes_)

@@ -67,6 +67,8 @@ struct FeedShare {
 	std::string feature; /* of the cluster's nodes */
 	std::vector<std::string> other_clusters = {}, other_features = {};
 	std::string cluster_uid = {}; /* as the agent says it; empty: it has not said it */
+	/* An agent that does not would drain them, or set them DOWN, and native jobs would end. */
+	bool knows_hybrids = true;
 
 	[[nodiscard]] bool has(const core::SlurmJob &job) const;
 	[[nodiscard]] bool has(const core::SlurmNode &node) const;
@@ -86,7 +88,8 @@ class FeedReader
 	 * the state is not complete. conflict: another link serves the Kubernetes cluster with that
 	 * uid, which would get two jobs for each pod. Of two names that one is served which is in
 	 * live jobs, otherwise the one that was served before. */
-	Result<std::vector<codec::LinkMessage>> open(const std::string &cluster_uid);
+	Result<std::vector<codec::LinkMessage>> open(
+		const std::string &cluster_uid, bool knows_hybrids = true);
 	void close();
 	/* Takes the changes since the last call. False: the queue was dropped, the state is
 	 * incomplete, or another link has taken over. */

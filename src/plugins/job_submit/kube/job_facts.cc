@@ -76,6 +76,7 @@ std::optional<core::SlurmJob> copy_job(std::uint32_t id, const core::Marker &mar
 	job.state = static_cast<core::JobState>(facts.state);
 	job.completing = facts.completing;
 	job.configuring = facts.configuring;
+	job.is_external = facts.external;
 	job.held = facts.held;
 	job.reason = one_word(facts.reason);
 	job.user_id = facts.user_id;

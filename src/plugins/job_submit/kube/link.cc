@@ -135,9 +135,9 @@ std::string Link::send(const codec::LinkMessage &message)
 	return out_.size() < k_write_at ? std::string() : flush();
 }
 
-std::string Link::send_snapshot(const std::string &cluster_uid)
+std::string Link::send_snapshot(const codec::Welcome &welcome)
 {
-	const auto snapshot = feed_.open(cluster_uid);
+	const auto snapshot = feed_.open(welcome.cluster_uid, welcome.knows_hybrids);
 	if (!snapshot)
 		return snapshot.error().code == Errc::conflict ? refuse(snapshot.error().what)
 							       : snapshot.error().what;
@@ -269,11 +269,12 @@ std::string Link::take_line(std::string_view line)
 		return welcome.error().what;
 	if (welcome->protocol != names::k_link_protocol)
 		return "the agent speaks protocol " + std::to_string(welcome->protocol);
-	std::string why = send_snapshot(welcome->cluster_uid);
+	std::string why = send_snapshot(*welcome);
 	if (!welcomed_)
 		return why;
 	backoff_.reset();
-	report("connected to agent " + welcome->agent_version);
+	report("connected to agent " + welcome->agent_version +
+		(welcome->knows_hybrids ? "" : ", which is older and gets no hybrid nodes"));
 	return why;
 }
 

@@ -42,7 +42,7 @@ class Link
 	Status check_peer(int fd) const;
 	/* Serves one connection until it breaks, and returns the reason. */
 	std::string serve(UniqueFd fd);
-	std::string send_snapshot(const std::string &cluster_uid);
+	std::string send_snapshot(const codec::Welcome &welcome);
 	std::string refuse(const std::string &why);
 	std::string why_not_taken();
 	std::string send_all(const std::vector<codec::LinkMessage> &messages);

@@ -246,6 +246,9 @@ bool kube_seam_job_facts(
 	out->reason = reason_of(job);
 	out->partition = partition_of(job);
 	out->account = job->account ? job->account : "";
+#ifdef EXTERNAL_JOB
+	out->external = job->bit_flags & EXTERNAL_JOB;
+#endif
 	out->ended_by = IS_JOB_FINISHED(job) ? job->requid : UINT32_MAX;
 	out->user_id = job->user_id;
 	out->time_limit_minutes =
