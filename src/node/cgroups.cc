@@ -95,15 +95,6 @@ bool is_there(const fs::path &path)
 	return fs::exists(path, ignored);
 }
 
-void kill_below(const fs::path &cgroup)
-{
-	for (const fs::path &child : directories_in(cgroup))
-		kill_below(child);
-	for (const pid_t pid : processes_in(cgroup))
-		if (pid > 1)
-			(void)::kill(pid, SIGKILL);
-}
-
 /* The directories of a cgroup can be removed, its files cannot. */
 bool remove_tree(const fs::path &cgroup)
 {
@@ -199,19 +190,6 @@ Result<Ok> Cgroups::limit_memory(const std::string &path, std::int64_t limit) co
 	if (!out)
 		return Error{Errc::io, "cannot write " + file.string()};
 	return Ok{};
-}
-
-/* cgroup.kill also meets processes that are made meanwhile (cgroups(7), Linux 5.14). */
-void Cgroups::kill(const std::string &path) const
-{
-	const fs::path below = fs::path(path).relative_path();
-	if (is_v2_) {
-		std::ofstream out(root_ / below / "cgroup.kill");
-		out << "1" << std::flush;
-		if (out)
-			return;
-	}
-	kill_below(is_v2_ ? root_ / below : root_ / "cpuset" / below);
 }
 
 bool Cgroups::remove(std::uint32_t job) const

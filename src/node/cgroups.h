@@ -39,9 +39,6 @@ class Cgroups
 	/* Lowers the memory limit of a cgroup to that, in bytes; a lower limit stays. io: it is
 	 * higher and cannot be changed. */
 	[[nodiscard]] Result<Ok> limit_memory(const std::string &path, std::int64_t limit) const;
-	/* Sends SIGKILL to the processes of the cgroup and of those below it. Call it again until
-	 * has_processes() is false. */
-	void kill(const std::string &path) const;
 	/* Kills what is left in the job's cgroups and removes them. False: something is left, so
 	 * call it again. Only when slurmd has ended the job. */
 	[[nodiscard]] bool remove(std::uint32_t job) const;

@@ -14,12 +14,10 @@ namespace
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds k_grace_default{30}, k_grace_max{86400}, k_margin{50};
+constexpr std::chrono::seconds k_grace_default{30}, k_grace_max{86400}, k_margin{60};
 /* Between the runtime's question and the first process of a container. The runtime says when a
  * container is created or has failed; this is for one that was killed in between. */
 constexpr std::chrono::seconds k_creation_max{60};
-/* For the kernel to end processes that were killed. */
-constexpr std::chrono::seconds k_kill_max{10};
 constexpr std::chrono::milliseconds k_pause_min{5}, k_pause_max{200};
 
 /* So long --list shows the job; a page of tmpfs for each. Its containers are refused for ever. */
@@ -112,23 +110,15 @@ Result<Ok> end_job(const Records &records, const Cgroups &cgroups, std::uint32_t
 	if (Result<Ok> closed = records.close(job, false); !closed)
 		return closed;
 	records.prune(k_forget_after);
-	Pause pause(limit);
-	for (bool kills = false;;) {
+	for (Pause pause(limit);;) {
 		const std::vector<ContainerRecord> containers = records.containers_of(job);
 		const std::string live = live_one_of(containers, cgroups);
 		if (live.empty() && (!may_kill || cgroups.remove(job)))
 			return finish(records, job, may_kill, containers);
-		if (kills)
-			for (const ContainerRecord &container : containers)
-				cgroups.kill(container.cgroup);
-		if (pause.wait())
-			continue;
-		if (kills || !may_kill || live.empty())
+		if (!pause.wait())
 			return Error{Errc::again,
 				live.empty() ? "the job's cgroups cannot be removed"
 					     : "container " + live + " still runs"};
-		kills = true;
-		pause = Pause(k_kill_max);
 	}
 }
 

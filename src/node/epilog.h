@@ -20,8 +20,7 @@ namespace slurmkube::node
 /* Whether the container may still have processes, or get some. */
 bool is_live(const ContainerRecord &container, bool has_processes);
 
-/* How long an epilog waits: the pod's grace (SPANK_SLURM_KUBE_GRACE, seconds) and 50 s, so that it
- * ends within a minute more, after it has killed what is left. Text
+/* How long an epilog waits: the pod's grace (SPANK_SLURM_KUBE_GRACE, seconds) and a minute. Text
  * of a user: what is no number counts as the default of 30 s, and a day is the maximum. */
 std::chrono::seconds epilog_limit(const char *grace);
 
@@ -37,9 +36,7 @@ Result<Ok> wait_for_ended_jobs(
 	const Records &records, const Cgroups &cgroups, std::chrono::seconds limit);
 
 /* Blocks. may_kill: slurmd has ended the job, so what is left in the job's own cgroups is an orphan
- * of a killed slurmstepd, and containers that run after the limit are killed: the kubelet would
- * have done so, but may not know yet that the pod is to end. again: containers still run; io: not
- * recorded. */
+ * of a killed slurmstepd. again: containers still run after the limit; io: not recorded. */
 Result<Ok> end_job(const Records &records, const Cgroups &cgroups, std::uint32_t job,
 	std::chrono::seconds limit, bool may_kill);
 

@@ -493,8 +493,6 @@ def test_slurmd_killed_in_the_epilog(bed):
     then starts, but its prolog waits until the container's processes are gone.
     """
     job, _ = _allocate(bed)
-    # The first epilog goes on without its slurmd, and would kill the container too early.
-    (bed.dir / f"node-state/graces/{job}").write_text("600\n")
     _bound(bed, "twice", job, shell="trap '' TERM; while :; do sleep 0.1; done")
     _runs(bed, "twice")
     waiting = _native_of_all(bed)
