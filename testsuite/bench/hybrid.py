@@ -8,9 +8,12 @@ Two private Slurms with cgroups run. One is a hybrid node with all that belongs 
 agent, slurmkube-node as Prolog and Epilog and in containerd, kubelet. The other has the same
 slurm.conf without slurm-kube. The rounds alternate, so that other load on the machine affects
 both. Prints a line of JSON:
-  launch_ratio         median time of `srun true` on the hybrid node divided by that without, over
-                       all rounds; a salloc or sbatch waits for Prolog in the same way
-  launch_ms, alone_ms  the two medians
+  launch_ratio         median time of `srun true` on the idle hybrid node divided by that without,
+                       over all rounds; a salloc or sbatch waits for Prolog in the same way
+  launch_ms, launch_alone_ms  the two medians
+  chain_ratio, chain_ms, chain_alone_ms
+                       the same with each srun directly after the one before it, whose Epilog it
+                       waits for
   share_native, share_pod
                        processor time per second of a native job and of a pod that both use all
                        they get, together, divided by that of each alone
@@ -57,14 +60,26 @@ class _Alone(Cluster):
         super().start_slurm()
 
 
-def launches(bed, count):
+def launches(bed, count, is_chain):
     """Seconds of each `srun true`."""
     found = []
     for _ in range(count):
+        if not is_chain:
+            wait_for(lambda: bed.slurm.node(bed.node)["State"] == "IDLE", "the node to be idle")
         began = time.monotonic()
         bed.slurm.run("srun", "--quiet", "-pnative", "-n1", "--mem=100", "true")
         found.append(time.monotonic() - began)
     return found
+
+
+def compared(times, name):
+    """The medians of both sides, and their ratio."""
+    hybrid, alone = (statistics.median(times[side]) for side in ("hybrid", "alone"))
+    return {
+        f"{name}_ratio": round(hybrid / alone, 3),
+        f"{name}_ms": round(hybrid * 1000, 1),
+        f"{name}_alone_ms": round(alone * 1000, 1),
+    }
 
 
 def used(pids):
@@ -114,27 +129,21 @@ def burn(bed):
     return together[0] / native_before, together[1] / pod_alone
 
 
-def main(build, count=20):
-    times, burned = {"hybrid": [], "alone": []}, []
+def main(build, count="20"):
+    apart, chain, burned = {"hybrid": [], "alone": []}, {"hybrid": [], "alone": []}, []
     with HybridTestbed(build, f"hybrid{os.getpid()}") as hybrid:
         with _Alone(build, f"alone{os.getpid()}") as alone:
             for number in range(ROUNDS):
                 sides = [("hybrid", hybrid), ("alone", alone)]
                 for name, bed in sides if number % 2 else reversed(sides):
-                    times[name] += launches(bed, int(count))
+                    apart[name] += launches(bed, int(count), False)
+                    chain[name] += launches(bed, int(count), True)
                 burned.append(burn(hybrid))
-    launch, without = (statistics.median(times[name]) for name in ("hybrid", "alone"))
-    print(
-        json.dumps(
-            {
-                "launch_ratio": round(launch / without, 3),
-                "launch_ms": round(launch * 1000, 1),
-                "alone_ms": round(without * 1000, 1),
-                "share_native": [round(n, 3) for n, _ in burned],
-                "share_pod": [round(p, 3) for _, p in burned],
-            }
-        )
-    )
+    shared = {
+        "share_native": [round(n, 3) for n, _ in burned],
+        "share_pod": [round(p, 3) for _, p in burned],
+    }
+    print(json.dumps({**compared(apart, "launch"), **compared(chain, "chain"), **shared}))
 
 
 if __name__ == "__main__":
