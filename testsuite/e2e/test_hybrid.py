@@ -333,7 +333,8 @@ def test_a_slurmd_that_is_killed_during_the_prolog_holds_no_job(bed):
         bed.slurm.slurmd.kill9()
     bed.slurm.slurmd.start()
     wait_for(lambda: _jobs_in(bed, made, "FAILED"), "the first job to be given back")
-    equal(bed.kube.wait_phase("deaf", "Running")["metadata"]["uid"], made["metadata"]["uid"])
+    again = bed.kube.wait_phase("deaf", "Running", timeout=180)  # after a pause of a minute
+    equal(again["metadata"]["uid"], made["metadata"]["uid"])
     end_pod(bed, "deaf")
     wait_for(lambda: len(_jobs_in(bed, made, "COMPLETED")) == 1, "the second job to end")
     _wait_state(bed, "IDLE")

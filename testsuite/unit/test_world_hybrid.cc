@@ -218,24 +218,10 @@ void on_an_external_node_the_answer_is_enough()
 	CHECK_EQUAL(bind->memory_mib, 0U);
 }
 
-/* It is not to be drained, so it does not count among those that are lost. */
-void a_hybrid_node_without_its_label_raises_no_doubt()
-{
-	HybridStage s;
-	s.world.observe(NodeGone{"n2"}, s.now);
-	s.now.mono_us += k_second;
-	CHECK(s.world.take_node_actions(s.now).empty());
-	CHECK(s.world.take_node_questions(s.now).empty());
-}
-
 /* Slurm sees a node in service. */
-void end_of_a_long_not_ready_node(bool manages)
+void a_job_on_a_node_that_is_long_not_ready_is_ended()
 {
 	HybridStage s;
-	Settings settings = HybridStage::settings();
-	settings.nodes.manage = manages;
-	s.world.observe(SettingsSet{settings}, s.now);
-	(void)s.world.take_node_actions(s.now);
 	s.bound("a", 7);
 	s.change([](KubeNode &n) { n.ready = false; });
 	const auto pass = [&](int seconds, bool is_asked) {
@@ -255,16 +241,6 @@ void end_of_a_long_not_ready_node(bool manages)
 	};
 	CHECK_EQUAL(pass(39, true), "");
 	CHECK_EQUAL(pass(10, true), "complete:7");
-}
-
-void a_job_on_a_node_that_is_long_not_ready_is_ended_if_managed()
-{
-	end_of_a_long_not_ready_node(true);
-}
-
-void a_job_on_a_node_that_is_long_not_ready_is_ended_if_not_managed()
-{
-	end_of_a_long_not_ready_node(false);
 }
 
 /* slurmctld's machine does not know the user: no credential, so no job. */
@@ -302,9 +278,7 @@ int main()
 			TEST(a_prolog_whose_end_never_comes_gives_the_job_back),
 			TEST(an_external_job_is_never_bound_to_a_hybrid_node),
 			TEST(on_an_external_node_the_answer_is_enough),
-			TEST(a_hybrid_node_without_its_label_raises_no_doubt),
-			TEST(a_job_on_a_node_that_is_long_not_ready_is_ended_if_managed),
-			TEST(a_job_on_a_node_that_is_long_not_ready_is_ended_if_not_managed),
+			TEST(a_job_on_a_node_that_is_long_not_ready_is_ended),
 			TEST(a_job_that_is_completed_at_once_is_no_success),
 		});
 }

@@ -43,6 +43,7 @@ struct PrologStage : Stage {
 		ended.ended_by = uid;
 		ended.submit_time = now.wall_s;
 		ended.end_time = now.wall_s + 60; /* too late for a lost answer */
+		ended.nodes = {make_allocation("n1", 1, 64)};
 		world.observe(JobSeen{ended}, now);
 	}
 };
@@ -89,6 +90,27 @@ void a_prolog_that_fails_ends_no_pod()
 	s.world.answer(ReportAnswered{{"a"}, Ok{}}, s.now);
 	s.pass(600 * k_second);
 	CHECK_EQUAL(s.act(), "submit:a#8");
+}
+
+/* There Prolog is slurmd's, and each failure drains a node. */
+void each_failure_on_a_hybrid_node_is_waited_for_longer()
+{
+	PrologStage s;
+	SlurmNode node = slurm_node("n1", 0);
+	node.is_hybrid = true;
+	s.world.observe(SlurmNodeSeen{node}, s.now);
+	s.allocate("a", 7);
+	(void)s.act();
+	s.world.answer(ReportAnswered{{"a"}, Ok{}}, s.now);
+	s.end(0, true);
+	CHECK_EQUAL(s.act(), "submit:a#2");
+	s.world.answer(SubmitAnswered{{"a"}, Error{Errc::again, "busy"}}, s.now);
+	s.end(0, true, 3);
+	s.pass(110 * k_second);
+	CHECK_EQUAL(s.act(), "report:a:SlurmRetrying");
+	s.world.answer(ReportAnswered{{"a"}, Ok{}}, s.now);
+	s.pass(15 * k_second);
+	CHECK_EQUAL(s.act(), "submit:a#4");
 }
 
 /* slurmctld restarted, or the script failed before the plugin had looked at the job: the plugin
@@ -173,6 +195,7 @@ int main()
 			TEST(nothing_is_bound_while_the_prolog_runs),
 			TEST(without_a_prolog_the_answer_is_enough),
 			TEST(a_prolog_that_fails_ends_no_pod),
+			TEST(each_failure_on_a_hybrid_node_is_waited_for_longer),
 			TEST(the_end_of_a_job_that_was_never_configured_is_remembered),
 			TEST(a_cancelled_job_ends_its_pod),
 			TEST(a_gang_waits_for_the_prolog),

@@ -34,7 +34,8 @@ std::optional<Condition> obstacle_of(const ComponentFacts &f, const RankFacts &r
 		return waiting_for(*f.job, r.node);
 	if (f.is_wrong_kind)
 		return external_on_hybrid(*f.job);
-	if (f.job->configuring)
+	/* Slurm may have lost the end of a Prolog after which others were bound */
+	if (f.job->configuring && !has_own_bound(f))
 		return waiting_for_prolog(*f.job);
 	if (!r.node.claim_wait.empty())
 		return waiting_for_claim(*f.job, r.node.name, r.node.claim_wait);

@@ -123,10 +123,11 @@ void World::act_on(
 	enter(component, stage, now);
 }
 
-/* The next allocation begins without the failures of this one. */
+/* The next allocation begins without the failures of this one. A Prolog that does not end counts as
+ * one: each try is charged for limits.prolog_wait_seconds. */
 void World::note_failed_bindings(Component &component, const ComponentFacts &facts)
 {
-	bool is_any = false;
+	bool is_any = facts.is_prolog_late;
 	for (const RankFacts &r : facts.ranks) {
 		is_any = is_any || r.bind_failure;
 		state_.pods.at(r.uid).bind_failure.reset();

@@ -155,7 +155,10 @@ class FactsReader
 	[[nodiscard]] std::optional<AllocateDevices> sent_for(const RankFacts &rank) const;
 	void check_devices_on(const NodeAllocation &slot, std::vector<RankFacts *> ranks,
 		bool is_provisional) const;
-	[[nodiscard]] bool has_hybrid_nodes(const ComponentFacts &facts) const;
+	[[nodiscard]] bool has_hybrid_nodes(const SlurmJob &job) const;
+	/* The microseconds between the end of a job and the next one. */
+	[[nodiscard]] std::int64_t pause_after(
+		const SlurmJob &job, std::uint32_t next_attempt, unsigned failures) const;
 	[[nodiscard]] bool is_prolog_late(const PodUid &key, const ComponentFacts &facts) const;
 	[[nodiscard]] bool is_room_late(const PodUid &key, const ComponentFacts &facts) const;
 	[[nodiscard]] bool is_unbindable_long(const PodUid &key, const ComponentFacts &facts) const;

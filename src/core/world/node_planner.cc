@@ -126,11 +126,8 @@ void NodePlanner::tick(const NodeView &view, Now now)
 void NodePlanner::note_doubts(
 	const std::string &name, bool is_managed, const NodeView &view, Now now)
 {
-	/* Of a hybrid node nothing is decided but that a kubelet is away for long, which ends jobs
-	 * of pods whoever manages the record. Without its label it stays in Slurm as it is. */
-	const SlurmNode *record = find(view.slurm, name);
-	const SlurmNode *slurm = view.policy.manage || is_hybrid(record) ? record : nullptr;
-	if (is_managed || !slurm || slurm->is_hybrid)
+	const SlurmNode *slurm = view.policy.manage ? find(view.slurm, name) : nullptr;
+	if (is_managed || !slurm)
 		absent_.clear(name);
 	else
 		absent_.doubt(name, is_in_use(*slurm),

@@ -61,8 +61,7 @@ ComponentFacts FactsReader::facts_of_component(const PodUid &key, const Componen
 		f.aged_since = now_.wall_s - age;
 	if (job_side(f.job) == JobSide::ended && component.job_ended_us > 0) {
 		const std::int64_t next = component.job_ended_us +
-			std::max(pause_before(next_attempt(state_, key)),
-				pause_after_failed_bindings(component.failed_bindings));
+			pause_after(*f.job, next_attempt(state_, key), component.failed_bindings);
 		f.next_job_due = now_.mono_us >= next;
 		if (!f.next_job_due)
 			found_.look_later(key, next);
@@ -197,7 +196,8 @@ void FactsReader::note_wrong_allocation(
 	if (!f.is_alone)
 		note_common_room({&f});
 	f.is_prolog_late = is_prolog_late(key, f);
-	f.is_wrong_kind = has_hybrid_nodes(f) && f.job->is_external;
+	f.is_wrong_kind = job_side(f.job) == JobSide::allocated && f.job->is_external &&
+		has_hybrid_nodes(*f.job);
 	f.gives_way = is_room_late(key, f) || f.is_prolog_late || f.is_wrong_kind || f.gives_way;
 	f.is_unbindable = is_unbindable_long(key, f);
 }

@@ -61,23 +61,30 @@ bool FactsReader::is_room_late(const PodUid &key, const ComponentFacts &f) const
 		key, Clock::room, is_so, state_.settings.room_wait_us, state_.sync.synced_us());
 }
 
-/* Whether the allocation has one. */
-bool FactsReader::has_hybrid_nodes(const ComponentFacts &f) const
+bool FactsReader::has_hybrid_nodes(const SlurmJob &job) const
 {
-	const auto has_slurmd = [&](const NodeAllocation &one) {
-		return is_hybrid(state_.slurm_node(one.node));
-	};
-	return job_side(f.job) == JobSide::allocated &&
-		std::ranges::any_of(f.job->nodes, has_slurmd);
+	return std::ranges::any_of(job.nodes,
+		[&](const NodeAllocation &one) { return is_hybrid(state_.slurm_node(one.node)); });
 }
 
 /* A slurmd that is killed during Prolog, and a slurmctld that is killed before it has saved the end
  * of Prolog, never tell that it is over. */
 bool FactsReader::is_prolog_late(const PodUid &key, const ComponentFacts &f) const
 {
-	const bool is_so = has_hybrid_nodes(f) && f.job->configuring && is_untouched(f);
+	const bool is_so = job_side(f.job) == JobSide::allocated && f.job->configuring &&
+		is_untouched(f) && has_hybrid_nodes(*f.job);
 	return found_.is_over(
 		key, Clock::prolog, is_so, state_.settings.prolog_wait_us, state_.sync.synced_us());
+}
+
+/* A Prolog that fails drains the nodes, as Slurm does it for a batch job, which it then holds. A
+ * job whose Prolog fails everywhere must not get all nodes out of service. */
+std::int64_t FactsReader::pause_after(
+	const SlurmJob &job, std::uint32_t next_attempt, unsigned failures) const
+{
+	if (ended_with_prolog(job) && next_attempt > 2 && has_hybrid_nodes(job))
+		failures = std::max(failures, next_attempt - 2);
+	return std::max(pause_before(next_attempt), pause_after_failed_bindings(failures));
 }
 
 /* A binding may fail for good: a policy of the site forbids it, the agent has lost its rights, or a

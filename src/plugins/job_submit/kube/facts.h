@@ -110,6 +110,7 @@ struct kube_job_glance {
 	/* the job has nodes, and PrologSlurmctld or the prolog of a hybrid node runs */
 	bool configuring;
 	bool slurmd_prolog; /* the latter, or it has failed and Slurm notes that */
+	bool prolog_failed; /* Slurm notes that it has, on a node with a slurmd */
 	bool had_nodes;     /* true also for a job that has ended */
 	/* pending for another reason than missing resources: Slurm has not tried to place the
 	 * job */

@@ -7,14 +7,18 @@
 #include "src/plugins/job_submit/kube/job_facts.h"
 
 #include <algorithm>
+#include <ctime>
 #include <functional>
 #include <string_view>
+#include <utility>
 
 namespace slurmkube::plugin
 {
 
 namespace
 {
+
+constexpr std::int64_t k_blame_s = SlurmdProlog::k_blame_ns / 1'000'000'000;
 
 /* The texts of a job that has ended are not repaired. */
 MarkerFault fault_of_job(std::uint32_t id, const MarkerTexts &texts, const core::Marker &marker)
@@ -107,15 +111,20 @@ void JobWatch::write_marker(Mend &mend)
 		known->second.texts = hash_of(*written);
 }
 
-/* While a job ends, what the last look saw counts. */
-void JobWatch::note_configuring(std::uint32_t id, Known &known, const kube_job_glance &glance)
+/* While a job ends, what the last look saw counts. A slurmd begins Prolog when slurmctld's own
+ * configuration of the job is over. A job that has run for long when the plugin starts has no news.
+ */
+void JobWatch::note_configuring(
+	std::uint32_t id, Known &known, const kube_job_glance &glance, std::int64_t started)
 {
-	const bool is_new = !known.configuring && !is_active(known.state);
 	const std::int64_t now = now_ns();
 	const bool settles = !kube_seam_notes_failed_prologs();
-	if (is_active(glance.state)) {
+	if (is_active(glance.state) && (!glance.configuring || glance.slurmd_prolog)) {
+		const bool is_old =
+			known.state == KUBE_JOB_UNKNOWN && time(nullptr) - started > k_blame_s;
 		known.prolog.see(glance.slurmd_prolog, settles, now);
-		if (is_new && !glance.slurmd_prolog && kube_seam_job_has_slurmd(id))
+		if (!std::exchange(known.has_begun, true) && !is_old && !glance.slurmd_prolog &&
+			kube_seam_job_has_slurmd(id))
 			known.prolog.missed(settles, now);
 	}
 	known.configuring =
@@ -139,8 +148,10 @@ bool JobWatch::never_began(std::uint32_t id, const Known &known, const kube_job_
 		return true;
 	if (glance.state != KUBE_JOB_CANCELLED || !kube_seam_job_has_slurmd(id))
 		return false;
+	if (kube_seam_notes_failed_prologs())
+		return glance.prolog_failed;
 	if (is_news)
-		return job.end_time - job.start_time <= SlurmdProlog::k_blame_ns / (1000 * k_ms);
+		return job.end_time - job.start_time <= k_blame_s;
 	return !had_begun || known.prolog.may_end_job(now_ns());
 }
 
@@ -161,7 +172,7 @@ void JobWatch::note_change(
 	found.ends += is_over && (is_news || is_live(known.state));
 	found.untried |= glance.untried && known.state == KUBE_JOB_UNKNOWN;
 	known.never_began |= never_began(id, known, glance, *job);
-	note_configuring(id, known, glance);
+	note_configuring(id, known, glance, job->start_time);
 	job->configuring |= known.never_began || known.configuring;
 	known.fingerprint = glance.fingerprint;
 	known.raw_state = glance.raw_state;

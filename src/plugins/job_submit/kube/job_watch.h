@@ -63,6 +63,7 @@ class JobWatch
 		/* PrologSlurmctld runs, or Prolog on a hybrid node */
 		bool configuring = false;
 		bool never_began = false; /* the job ended before that did, or because of it */
+		bool has_begun = false;   /* was seen with slurmctld's own configuration over */
 		SlurmdProlog prolog = {};
 	};
 	/* A job that may be external. Its texts are copied under the lock and parsed without it. */
@@ -119,7 +120,8 @@ class JobWatch
 	[[nodiscard]] bool may_have_moved(std::uint32_t id) const;
 	bool read_marker(std::uint32_t id, Known &known);
 	void write_marker(Mend &mend);
-	void note_configuring(std::uint32_t id, Known &known, const kube_job_glance &glance);
+	void note_configuring(std::uint32_t id, Known &known, const kube_job_glance &glance,
+		std::int64_t started);
 	[[nodiscard]] static bool never_began(std::uint32_t id, const Known &known,
 		const kube_job_glance &glance, const core::SlurmJob &job);
 	void note_change(

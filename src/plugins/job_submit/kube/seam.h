@@ -85,6 +85,9 @@ bool kube_node_is_hybrid(const node_record_t *node);
 
 /* Whether Prolog is not over on a node with a slurmd, or has failed there. Locks: read. */
 bool kube_is_in_prolog(const job_record_t *job);
+/* Whether it has failed there, also of a job that has ended. Always false before 24.11. Locks:
+ * read. */
+bool kube_has_failed_prolog(const job_record_t *job);
 
 /* The texts that may hold the job's marker. Borrowed from the job. Locks: read. */
 struct kube_marker_texts kube_texts_of(const job_record_t *job);

@@ -134,6 +134,7 @@ bool kube_seam_job_glance(uint32_t id, struct kube_job_glance *out)
 	out->wants_prolog = IS_JOB_RUNNING(job) && has_no_slurmd(job->node_bitmap_pr);
 	out->wants_epilog = IS_JOB_COMPLETING(job) && has_no_slurmd(job->node_bitmap_cg);
 	out->slurmd_prolog = kube_is_in_prolog(job);
+	out->prolog_failed = kube_has_failed_prolog(job);
 	out->configuring = IS_JOB_CONFIGURING(job) || out->slurmd_prolog;
 	out->had_nodes = job->nodes && job->nodes[0];
 	out->inactive = is_inactive(job);

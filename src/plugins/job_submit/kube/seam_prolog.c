@@ -20,7 +20,7 @@ static bool has_hybrid(bitstr_t *nodes)
 }
 
 /* Slurm notes the failure in the job until it cancels the job (prolog_complete() in job_mgr.c). */
-static bool has_failed(const job_record_t *job)
+bool kube_has_failed_prolog(const job_record_t *job)
 {
 	return KUBE_SLURM_NOTES_FAILED_PROLOGS(SLURM_VERSION_NUMBER) && job->exit_code &&
 		has_hybrid(job->node_bitmap);
@@ -32,7 +32,8 @@ static bool has_failed(const job_record_t *job)
  */
 bool kube_is_in_prolog(const job_record_t *job)
 {
-	return IS_JOB_RUNNING(job) && (has_hybrid(job->node_bitmap_pr) || has_failed(job));
+	return IS_JOB_RUNNING(job) &&
+		(has_hybrid(job->node_bitmap_pr) || kube_has_failed_prolog(job));
 }
 
 bool kube_seam_job_has_slurmd(uint32_t id)
