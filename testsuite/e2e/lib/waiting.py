@@ -11,6 +11,9 @@ import threading
 import time
 
 LIMIT = 60.0  # seconds
+# Most conditions run a program, and many such waits at a time would use the processors. Who waits
+# for long looks less often.
+LONG, LONG_PAUSE = 2.0, 0.15
 _never = threading.Event()
 
 
@@ -22,8 +25,7 @@ def wait_for(condition, what, timeout=LIMIT, every=0.05):
     """Returns the first true value of condition(). An error in it counts as not yet true; when the
     time is up, it is reported.
     """
-    end = time.monotonic() + timeout
-    last = None
+    began, last = time.monotonic(), None
     while True:
         try:
             last = condition()
@@ -38,6 +40,7 @@ def wait_for(condition, what, timeout=LIMIT, every=0.05):
             http.client.HTTPException,
         ) as e:
             last = e
-        if time.monotonic() > end:
+        waited = time.monotonic() - began
+        if waited > timeout:
             raise Timeout(f"waited {timeout:g} s for {what}; last seen: {last!r}")
-        _never.wait(every)
+        _never.wait(every if waited < LONG else max(every, LONG_PAUSE))
