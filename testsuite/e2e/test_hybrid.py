@@ -12,6 +12,7 @@ from pathlib import Path
 
 from lib import Cluster, equal, job, pod, run, wait_for
 from lib.expect import job_in_state, number_of, only_job, wait_no_live_jobs, wait_reason
+from lib.hybrid_testbed import use_cgroups
 from lib.kube import condition
 from lib.kubelets import end_pod, not_ready
 from lib.manifests import kwok_node
@@ -26,11 +27,6 @@ Prolog={dir}/prolog
 Epilog={dir}/epilog
 PartitionName=both Nodes=ALL
 """.splitlines()
-CGROUP = """CgroupPlugin=cgroup/v1
-ConstrainCores=yes
-ConstrainRAMSpace=yes
-ConstrainDevices=yes
-"""
 PROLOG = """#!/bin/bash
 if [ -n "$SPANK_SLURM_KUBE" ] && rm {dir}/prolog-fails 2> /dev/null; then
     echo $SLURM_JOB_ID >> {dir}/prologs-failed
@@ -503,23 +499,11 @@ class _Hybrid(Cluster):
                 },
             },
         )
-        # cgroups of jobs have only these numbers in their names, on the whole machine
-        first = self.base * 100
-        self.slurm.extra += [line.format(dir=self.dir, first=first) for line in CONF]
+        use_cgroups(self, CONF)
         for name, text in (("prolog", PROLOG), ("epilog", EPILOG)):
             script = self.dir / name
             script.write_text(text.format(dir=self.dir))
             script.chmod(0o755)
-        write = self.slurm.write_conf
-
-        def write_conf():
-            write()
-            conf = self.dir / "slurm.conf"
-            for plain in ("ProctrackType=proctrack/linuxproc\n", "TaskPlugin=task/none\n"):
-                conf.write_text(conf.read_text().replace(plain, ""))
-            (self.dir / "cgroup.conf").write_text(CGROUP)
-
-        self.slurm.write_conf = write_conf
 
     def start_kubernetes(self):
         super().start_kubernetes()
