@@ -154,6 +154,25 @@ def test_a_pod_is_an_ordinary_job_of_the_slurmd(bed):
     _wait_state(bed, "IDLE")
 
 
+def test_pods_of_a_gang_share_the_memory_of_their_job(bed):
+    """Each may use what it requests. Epilog knows the longest grace period."""
+    spec = {"terminationGracePeriodSeconds": 8}
+    made = bed.kube.create(
+        job("band", 2, indexed=True, memory="80Mi", kwok={"run": "1h"}, spec=spec)
+    )
+    wait_for(lambda: len(_pods(bed, "band-")) == 2, "both pods")
+    for name in _pods(bed, "band-"):
+        bed.kube.wait_phase(name, "Running")
+    notes = [p["metadata"]["annotations"] for p in _pods(bed, "band-").values()]
+    equal([n["allocation.slurm-kube.io/memory"] for n in notes], ["80", "80"])
+    number = only_job(bed, made)["JobId"]
+    for name in _pods(bed, "band-"):
+        end_pod(bed, name)
+    job_in_state(bed, made, "COMPLETED")
+    wait_for(lambda: f"{number} mark=1 grace=8" in _epilogs(bed), f"Epilog: {_epilogs(bed)}")
+    _wait_state(bed, "IDLE")
+
+
 def test_a_pod_is_bound_when_the_prolog_is_over(bed):
     with _waiting(bed, "prolog"):
         made = bed.kube.create(pod("gate", kwok={"run": "1h"}))

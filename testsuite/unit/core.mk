@@ -58,6 +58,7 @@ core_test_files = \
 	%D%/test_world_gangs.cc \
 	%D%/test_world_hold.cc \
 	%D%/test_world_hybrid.cc \
+	%D%/test_world_hybrid_gangs.cc \
 	%D%/test_world_jobs.cc \
 	%D%/test_world_late_ends.cc \
 	%D%/test_world_nearby_pods.cc \

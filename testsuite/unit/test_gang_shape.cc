@@ -48,6 +48,20 @@ void fractions_are_summed_before_they_are_rounded()
 	CHECK_EQUAL(shape_of(ranks({{10, size(100, 64)}}), 64, Packing::one_per_task).tasks, 10U);
 }
 
+/* A task's memory is shared out in proportion, whatever an option has made of it. */
+void a_task_shares_its_memory_out()
+{
+	GangShape shape = shape_of(ranks({{2, size(250, 100)}, {1, size(250, 200)}}), 64);
+	CHECK_EQUAL(shape.tasks, 1U);
+	CHECK_EQUAL(shape.memory_mib_per_task, 400U);
+	shape.memory_mib_per_task = 802;
+	CHECK_EQUAL(memory_share_of(shape, 0), 200U);
+	CHECK_EQUAL(memory_share_of(shape, 2), 401U);
+	CHECK_EQUAL(memory_share_of(shape, 3), 0U);
+	CHECK_EQUAL(memory_share_of({}, 0), 0U);
+	CHECK_EQUAL(memory_share_of(shape_of(ranks({{2, size(4000, 10)}}), 64), 1), 64U);
+}
+
 /* A driver of one CPU and eight workers of four: the drivers share a task of a worker's size.
  * Whatever the mix, every pod lies in a task that can hold it. */
 void unlike_roles_share_tasks_of_the_largest()
@@ -197,6 +211,7 @@ int main()
 		{
 			TEST(equal_pods_are_a_task_each),
 			TEST(fractions_are_summed_before_they_are_rounded),
+			TEST(a_task_shares_its_memory_out),
 			TEST(unlike_roles_share_tasks_of_the_largest),
 			TEST(the_excess_of_unlike_roles_is_told),
 			TEST(a_job_of_unlike_roles_is_not_twice_their_sum),

@@ -241,6 +241,16 @@ GangShape shape_with(
 	return shape;
 }
 
+void note_memory(GangShape &shape, const std::vector<Load> &loads)
+{
+	shape.memory_mib_of_task.resize(shape.tasks);
+	for (std::size_t rank = 0; rank < loads.size(); rank++) {
+		const auto counted = static_cast<std::uint64_t>(loads[rank].memory_mib);
+		shape.memory_mib_of_rank.push_back(counted);
+		shape.memory_mib_of_task[shape.task_of_rank[rank]] += counted;
+	}
+}
+
 /* The cheapest shape that the nodes hold; if they hold none, the cheapest of all. */
 Candidate best_of(const std::vector<Load> &loads, Packing packing, std::uint32_t cpu_unit,
 	const NodeSizes &nodes)
@@ -259,10 +269,20 @@ Candidate best_of(const std::vector<Load> &loads, Packing packing, std::uint32_t
 			best = std::move(next);
 	}
 	best.shape.excess = excess_of(best.shape, loads, cpu_unit);
+	note_memory(best.shape, loads);
 	return best;
 }
 
 } // namespace
+
+std::uint64_t memory_share_of(const GangShape &shape, std::uint32_t rank)
+{
+	if (rank >= shape.memory_mib_of_rank.size())
+		return 0;
+	const std::uint64_t own = shape.memory_mib_of_rank[rank],
+			    all = shape.memory_mib_of_task[shape.task_of_rank[rank]];
+	return own == all ? shape.memory_mib_per_task : shape.memory_mib_per_task * own / all;
+}
 
 std::uint64_t tasks_on(
 	const NodeSize &node, std::uint32_t cpus, std::uint64_t memory_mib, const std::string &gres)

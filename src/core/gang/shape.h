@@ -22,6 +22,8 @@ struct GangShape {
 	std::uint64_t memory_mib_per_task = 1;
 	std::map<std::string, std::int64_t> extended_per_task;
 	std::vector<std::uint32_t> task_of_rank;
+	/* what each rank counts with, and the sum of the ranks in each task */
+	std::vector<std::uint64_t> memory_mib_of_rank = {}, memory_mib_of_task = {};
 	/* text for the pods' owners: what the job has beyond what jobs of one pod each would have;
 	 * empty if nothing */
 	std::string excess = {};
@@ -57,6 +59,10 @@ using NodeSizes = std::map<NodeSize, std::size_t>; /* number of nodes of each si
 GangShape shape_of(const std::vector<Rank> &ranks, std::uint64_t least_memory_mib,
 	Packing packing = Packing::shared, std::uint32_t cpu_unit = k_whole_cpu,
 	const NodeSizes &nodes = {});
+
+/* The rank's part of its task's memory, in proportion to what the ranks of the task count with; at
+ * least what the rank counts with, unless the task has less for all of them. 0: no such rank. */
+std::uint64_t memory_share_of(const GangShape &shape, std::uint32_t rank);
 
 /* Number of tasks of this size that an empty node holds. cpus: as Slurm counts them. gres: of one
  * task, for example "gpu:2". */

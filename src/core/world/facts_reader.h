@@ -183,6 +183,8 @@ class FactsReader
 		const Gang &gang, const Members &members, const SlurmJob &job) const;
 	void rank_holders(const Gang &gang, const Members &members, const SlurmJob &job,
 		const std::vector<std::string> &node_of_task, RankLayout &layout) const;
+	[[nodiscard]] std::uint64_t memory_of_member(const Gang &gang, const RankFacts &r,
+		const RankLayout &layout, const SlurmJob &job) const;
 	[[nodiscard]] RankFacts facts_of_member(const Gang &gang, const Component &component,
 		const Member &member, const RankLayout &layout, const SlurmJob *job) const;
 	[[nodiscard]] NodeSizes node_sizes(const std::set<std::string> &excluded) const;

@@ -191,11 +191,21 @@ Result<JobSpec> FactsReader::spec_of_first(
 	const PodUid &key, const Gang &gang, const Pod &first, const RolePods &roles) const
 {
 	std::uint32_t attempt = next_attempt(state_, key);
-	for (const auto &[uid, rank] : gang.members)
-		attempt = std::max(attempt,
-			state_.pods.at(uid).pod ? bound_attempt(*state_.pods.at(uid).pod) + 1 : 1);
 	Pod of_all = first;
 	of_all.active_deadline_seconds = deadline_of(roles);
+	const auto wait_for = [&](const Pod &pod) {
+		of_all.termination_grace_seconds =
+			std::max(of_all.termination_grace_seconds, pod.termination_grace_seconds);
+	};
+	for (const RolePod &role : roles)
+		wait_for(*role.pod);
+	for (const auto &[uid, rank] : gang.members) {
+		const PodEntry &entry = state_.pods.at(uid);
+		if (!entry.pod)
+			continue;
+		attempt = std::max(attempt, bound_attempt(*entry.pod) + 1);
+		wait_for(*entry.pod);
+	}
 	Result<JobSpec> spec = translate(of_all, state_.settings.policy, attempt, Pods::gang);
 	if (!spec) {
 		/* the text is read on pods of other roles */

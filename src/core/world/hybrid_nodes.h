@@ -19,9 +19,8 @@ namespace slurmkube::core
 std::optional<Refusal> hybrid_refuses(
 	const State &state, const Pod &pod, const KubeNode *node, const SlurmNode &record);
 
-/* What the job of a pod alone has on the node, in MiB. 0: the node is not hybrid, or Slurm does not
- * count memory. Nothing is said of a gang's pods: Slurm gives whole cores and nodes, so no part of
- * the job is known to be enough for one of them. */
+/* What the job has on the node, in MiB. 0: the node is not hybrid, or Slurm does not count
+ * memory. */
 std::uint64_t memory_share(const State &state, const SlurmJob &job, const std::string &node);
 
 } // namespace slurmkube::core

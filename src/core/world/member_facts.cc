@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Facts about the members of a gang: their ranks and nodes. gang_facts.cc has the gang as a whole,
  * ranks.cc says which pods are members. */
+#include "src/core/model/amounts.h"
 #include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
 #include "src/core/placement/placement.h"
 #include "src/core/reconcile/report.h"
 #include "src/core/world/facts_reader.h"
+#include "src/core/world/hybrid_nodes.h"
 #include "src/core/world/parts.h"
 #include "src/core/world/pod_claims.h"
 
@@ -83,6 +85,10 @@ void FactsReader::rank_holders(const Gang &gang, const Members &members, const S
 {
 	std::vector<Occupant> pods;
 	std::vector<std::uint32_t> waiting;
+	const auto preferred_node = [&](std::uint32_t rank) {
+		const bool has_task = rank < gang.shape.task_of_rank.size();
+		return has_task ? node_of_task[gang.shape.task_of_rank[rank]] : std::string();
+	};
 	for (const Member &m : members) {
 		if (is_bound_side(m.side))
 			pods.push_back({&m.entry->pod->requests, true, bound_node_of(*m.entry)});
@@ -90,15 +96,31 @@ void FactsReader::rank_holders(const Gang &gang, const Members &members, const S
 	for (const Member &m : members) {
 		if (m.side != PodSide::waiting || !m.rank || layout.holders.at(*m.rank) != m.uid)
 			continue;
-		const bool has_task = *m.rank < gang.shape.task_of_rank.size();
-		pods.push_back({&m.entry->pod->requests, false,
-			has_task ? node_of_task[gang.shape.task_of_rank[*m.rank]] : ""});
+		pods.push_back({&m.entry->pod->requests, false, preferred_node(*m.rank)});
 		waiting.push_back(*m.rank);
 	}
 	fit_to_shares(
 		pods, job.nodes, state_.settings.policy.cpu_unit, state_.settings.policy.gres);
-	for (std::size_t i = 0, bound = pods.size() - waiting.size(); i < waiting.size(); i++)
-		layout.node_of_rank[waiting[i]] = std::move(pods[bound + i].node);
+	for (std::size_t i = 0, bound = pods.size() - waiting.size(); i < waiting.size(); i++) {
+		std::string &node = pods[bound + i].node;
+		if (node != preferred_node(waiting[i]))
+			layout.moved.insert(waiting[i]);
+		layout.node_of_rank[waiting[i]] = std::move(node);
+	}
+}
+
+/* Slurm gives whole cores and nodes, but what is more than the tasks ask for is not shared out. */
+std::uint64_t FactsReader::memory_of_member(
+	const Gang &gang, const RankFacts &r, const RankLayout &layout, const SlurmJob &job) const
+{
+	const std::uint64_t whole = memory_share(state_, job, r.node.name);
+	if (whole == 0)
+		return 0;
+	const std::uint64_t requested =
+		memory_mib_of(r.pod->requests, state_.settings.policy.least_memory_mib);
+	const std::uint64_t share =
+		layout.moved.contains(r.rank) ? 0 : memory_share_of(gang.shape, r.rank);
+	return std::min(whole, std::max(share, requested));
 }
 
 RankFacts FactsReader::facts_of_member(const Gang &gang, const Component &component,
@@ -119,6 +141,7 @@ RankFacts FactsReader::facts_of_member(const Gang &gang, const Component &compon
 		r.holds_rank && node != layout.node_of_rank.end() ? node->second : "";
 	r.node = facts_of_place(*member.uid, *member.entry, *member.entry->component, name);
 	r.node.cpus = gang.shape.cpus_per_task;
+	r.node.memory_mib = memory_of_member(gang, r, layout, *job);
 	return r;
 }
 

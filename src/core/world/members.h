@@ -9,6 +9,7 @@
 #include "src/core/world/component.h"
 
 #include <unordered_map>
+#include <unordered_set>
 
 namespace slurmkube::core
 {
@@ -25,6 +26,8 @@ using RankHolders = std::unordered_map<std::uint32_t, const PodUid *>;
 struct RankLayout {
 	/* for ranks whose pods wait; an empty name: the allocation has no place for the rank */
 	std::unordered_map<std::uint32_t, std::string> node_of_rank;
+	/* ranks of these that are on another node than their task */
+	std::unordered_set<std::uint32_t> moved;
 	RankHolders holders;
 };
 
