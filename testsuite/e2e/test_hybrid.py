@@ -436,6 +436,8 @@ MISTAKES = [
         "task/cgroup",
     ),
     ("slurm.conf", "Epilog={dir}/epilog\n", "", "no Epilog is set"),
+    ("slurm.conf", "Prolog={dir}/prolog\n", "", "no Prolog is set"),
+    ("slurm.conf", "PrologFlags=Contain", "PrologFlags=Contain,Serial", "PrologFlags has Serial"),
     ("slurm.conf", "Epilog=", "PrologEpilogTimeout=30\nEpilog=", "PrologEpilogTimeout=30"),
     ("slurm.conf", "Epilog=", "CompleteWait=5\nEpilog=", "CompleteWait=5"),
     ("slurm.conf", "proctrack/cgroup", "proctrack/linuxproc", "is not proctrack/cgroup"),

@@ -11,7 +11,7 @@ namespace
 HybridSettings good()
 {
 	HybridSettings s;
-	s.contains = s.has_epilog = true;
+	s.contains = s.has_epilog = s.has_prolog = true;
 	s.task_plugins = "task/cgroup,task/affinity";
 	s.proctrack = "proctrack/cgroup";
 	s.cgroup = {{"ConstrainCores", "yes"}, {"ConstrainRAMSpace", "yes"},
@@ -40,6 +40,8 @@ void each_mistake_is_told_with_a_remedy()
 		{[](HybridSettings &s) { s.proctrack = "proctrack/linuxproc"; },
 			"is not proctrack/cgroup"},
 		{[](HybridSettings &s) { s.has_epilog = false; }, "no Epilog is set"},
+		{[](HybridSettings &s) { s.has_prolog = false; }, "no Prolog is set"},
+		{[](HybridSettings &s) { s.is_serial = true; }, "PrologFlags has Serial"},
 		{[](HybridSettings &s) { s.epilog_seconds = 90; }, "PrologEpilogTimeout=90"},
 		{[](HybridSettings &s) { s.complete_seconds = 1; }, "CompleteWait=1"},
 		{[](HybridSettings &s) { s.cgroup.erase("ConstrainCores"); },

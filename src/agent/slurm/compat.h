@@ -101,6 +101,15 @@ inline bool has_epilog(const slurm_conf_t &conf)
 #endif
 }
 
+inline bool has_prolog(const slurm_conf_t &conf)
+{
+#if KUBE_SLURM_HAS_EPILOG_LIST(SLURM_VERSION_NUMBER)
+	return conf.prolog_cnt > 0;
+#else
+	return conf.prolog && *conf.prolog;
+#endif
+}
+
 /* A job without slurmd on its nodes: marked by a flag since 25.05; before, the plugin does that
  * work. */
 inline void mark_external(job_desc_msg_t &job)

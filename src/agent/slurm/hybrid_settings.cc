@@ -77,13 +77,23 @@ void check_cgroup(const HybridSettings &s, std::vector<SettingTrouble> &out)
 			"set CgroupJobIdPaths=yes in cgroup.conf and restart slurmd"});
 }
 
-void check_epilog(const HybridSettings &s, std::int64_t grace, std::vector<SettingTrouble> &out)
+void check_scripts(const HybridSettings &s, std::int64_t grace, std::vector<SettingTrouble> &out)
 {
 	if (!s.has_epilog)
 		out.push_back({"no Epilog is set: Slurm gives the cores of a job to others while "
 			       "its containers live",
 			"set Epilog in slurm.conf to the script that waits for containers "
 			"(doc/hybrid.md)"});
+	if (!s.has_prolog)
+		out.push_back({"no Prolog is set: after a slurmd was killed within its Epilog, a "
+			       "job starts on cores that containers still use",
+			"set Prolog in slurm.conf to the script that waits for containers of "
+			"ended jobs (doc/hybrid.md)"});
+	if (s.is_serial)
+		out.push_back({"PrologFlags has Serial: while one Epilog waits for containers, no "
+			       "other job starts or ends on the node",
+			"remove Serial from PrologFlags in slurm.conf and restart slurmctld and "
+			"slurmd"});
 	if (const std::int64_t least = grace + k_epilog_margin_seconds;
 		s.epilog_seconds > 0 && s.epilog_seconds <= least)
 		out.push_back({"PrologEpilogTimeout=" + std::to_string(s.epilog_seconds) +
@@ -106,7 +116,9 @@ HybridSettings hybrid_settings(const slurm_conf_t &conf)
 	out.contains = conf.prolog_flags & PROLOG_FLAG_CONTAIN;
 	out.task_plugins = text_of(conf.task_plugin);
 	out.proctrack = text_of(conf.proctrack_type);
+	out.is_serial = conf.prolog_flags & PROLOG_FLAG_SERIAL;
 	out.has_epilog = compat::has_epilog(conf);
+	out.has_prolog = compat::has_prolog(conf);
 	if (conf.prolog_epilog_timeout != NO_VAL16)
 		out.epilog_seconds = conf.prolog_epilog_timeout;
 	out.complete_seconds = conf.complete_wait;
@@ -131,7 +143,7 @@ std::vector<SettingTrouble> hybrid_troubles(const HybridSettings &s, std::int64_
 			"set ProctrackType=proctrack/cgroup in slurm.conf and restart slurmctld "
 			"and slurmd"});
 	check_cgroup(s, out);
-	check_epilog(s, grace, out);
+	check_scripts(s, grace, out);
 	return out;
 }
 

@@ -19,7 +19,8 @@ namespace slurmkube::slurm
 struct HybridSettings {
 	bool contains = false; /* PrologFlags has Contain */
 	std::string task_plugins, proctrack;
-	bool has_epilog = false;
+	bool has_epilog = false, has_prolog = false;
+	bool is_serial = false; /* PrologFlags has Serial: one Prolog or Epilog at a time */
 	std::uint16_t epilog_seconds = 0;               /* PrologEpilogTimeout; 0: no limit */
 	std::uint16_t complete_seconds = 0;             /* CompleteWait */
 	std::map<std::string, std::string> cgroup = {}; /* cgroup.conf, keys as Slurm writes them */
