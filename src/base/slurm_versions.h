@@ -73,6 +73,9 @@
 #define KUBE_SLURM_HAS_EPILOG_LIST(number) ((number) >= KUBE_SLURM_NUMBER(24, 11))
 
 /* ---- 25.05 ---- */
+/* slurm.conf has PrologTimeout and EpilogTimeout, whose default is PrologEpilogTimeout. */
+#define KUBE_SLURM_SPLITS_SCRIPT_TIMEOUTS(number) ((number) >= KUBE_SLURM_NUMBER(25, 5))
+
 /*
  * External nodes and jobs (EXTERNAL_JOB): Slurm itself does not wait for slurmd on these nodes. In
  * older versions the plugin does this work.

@@ -15,7 +15,7 @@ out=${PACKAGES:-${1:-$work}/packages}
 make_build_root() {
 	local SLURM_ROOT SLURM_SRC
 	build_root=$work/build-root
-	eval "$("$TESTSUITE/slurm/get" "$slurm")"
+	eval "$("$TESTSUITE/slurm/get" "$got")"
 	slurm_src=$SLURM_SRC
 	[ -d "$build_root" ] || cp -a --reflink=auto "$SLURM_ROOT" "$build_root"
 }

@@ -10,9 +10,14 @@ root=${work:?}/root
 host_suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
 suite=${SUITE:-$host_suite}
 case $suite in
-bookworm) slurm=22.05.8 ;;
-trixie) slurm=24.11.5 ;;
-*) die "SUITE=$suite: bookworm or trixie" ;;
+bookworm) slurm=22.05.8 got=$slurm ;;
+trixie) slurm=24.11.5 got=$slurm ;;
+testing)
+	got=testing # what testsuite/slurm/get calls it; its exit status 77: there is no source
+	slurm=$("$TESTSUITE/slurm/get" testing) || exit
+	slurm=$(eval "$slurm" && echo "$SLURM_VERSION")
+	;;
+*) die "SUITE=$suite: bookworm, trixie or testing" ;;
 esac
 # Where this program's slurmctld listens, on loopback.
 port=${SLURM_KUBE_PORT:-25000}

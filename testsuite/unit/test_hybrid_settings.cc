@@ -43,6 +43,11 @@ void each_mistake_is_told_with_a_remedy()
 		{[](HybridSettings &s) { s.has_prolog = false; }, "no Prolog is set"},
 		{[](HybridSettings &s) { s.is_serial = true; }, "PrologFlags has Serial"},
 		{[](HybridSettings &s) { s.epilog_seconds = 90; }, "PrologEpilogTimeout=90"},
+		{[](HybridSettings &s) {
+			 s.epilog_seconds = 90;
+			 s.has_epilog_timeout = true;
+		 },
+			"EpilogTimeout (or PrologEpilogTimeout)=90"},
 		{[](HybridSettings &s) { s.complete_seconds = 1; }, "CompleteWait=1"},
 		{[](HybridSettings &s) { s.cgroup.erase("ConstrainCores"); },
 			"does not set ConstrainCores"},

@@ -101,6 +101,17 @@ inline bool has_epilog(const slurm_conf_t &conf)
 #endif
 }
 
+/* In seconds; 0: no limit. */
+inline std::uint16_t epilog_timeout(const slurm_conf_t &conf)
+{
+#if KUBE_SLURM_SPLITS_SCRIPT_TIMEOUTS(SLURM_VERSION_NUMBER)
+	const std::uint16_t seconds = conf.epilog_timeout;
+#else
+	const std::uint16_t seconds = conf.prolog_epilog_timeout;
+#endif
+	return seconds == NO_VAL16 ? 0 : seconds;
+}
+
 inline bool has_prolog(const slurm_conf_t &conf)
 {
 #if KUBE_SLURM_HAS_EPILOG_LIST(SLURM_VERSION_NUMBER)

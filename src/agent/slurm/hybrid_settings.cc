@@ -77,6 +77,13 @@ void check_cgroup(const HybridSettings &s, std::vector<SettingTrouble> &out)
 			"set CgroupJobIdPaths=yes in cgroup.conf and restart slurmd"});
 }
 
+/* PrologEpilogTimeout is the default of EpilogTimeout, and which of them is set is not known. */
+std::string timeout_key(const HybridSettings &s)
+{
+	return s.has_epilog_timeout ? "EpilogTimeout (or PrologEpilogTimeout)"
+				    : "PrologEpilogTimeout";
+}
+
 void check_scripts(const HybridSettings &s, std::int64_t grace, std::vector<SettingTrouble> &out)
 {
 	if (!s.has_epilog)
@@ -96,10 +103,10 @@ void check_scripts(const HybridSettings &s, std::int64_t grace, std::vector<Sett
 			"slurmd"});
 	if (const std::int64_t least = grace + k_epilog_margin_seconds;
 		s.epilog_seconds > 0 && s.epilog_seconds <= least)
-		out.push_back({"PrologEpilogTimeout=" + std::to_string(s.epilog_seconds) +
+		out.push_back({timeout_key(s) + "=" + std::to_string(s.epilog_seconds) +
 				" ends Epilog while a pod uses its grace period, and drains the "
 				"node",
-			"remove PrologEpilogTimeout from slurm.conf, set it above " +
+			"remove " + timeout_key(s) + " from slurm.conf, set it above " +
 				std::to_string(least) +
 				", or lower limits.grace_seconds in slurmkubed.yaml"});
 	if (s.complete_seconds > 0)
@@ -119,8 +126,8 @@ HybridSettings hybrid_settings(const slurm_conf_t &conf)
 	out.is_serial = conf.prolog_flags & PROLOG_FLAG_SERIAL;
 	out.has_epilog = compat::has_epilog(conf);
 	out.has_prolog = compat::has_prolog(conf);
-	if (conf.prolog_epilog_timeout != NO_VAL16)
-		out.epilog_seconds = conf.prolog_epilog_timeout;
+	out.epilog_seconds = compat::epilog_timeout(conf);
+	out.has_epilog_timeout = KUBE_SLURM_SPLITS_SCRIPT_TIMEOUTS(SLURM_VERSION_NUMBER);
 	out.complete_seconds = conf.complete_wait;
 	out.cgroup = pairs_of(conf.cgroup_conf);
 	out.names_by_sluid = KUBE_SLURM_NAMES_CGROUPS_BY_SLUID(SLURM_VERSION_NUMBER);

@@ -21,7 +21,8 @@ struct HybridSettings {
 	std::string task_plugins, proctrack;
 	bool has_epilog = false, has_prolog = false;
 	bool is_serial = false; /* PrologFlags has Serial: one Prolog or Epilog at a time */
-	std::uint16_t epilog_seconds = 0;               /* PrologEpilogTimeout; 0: no limit */
+	std::uint16_t epilog_seconds = 0;               /* how long it may take; 0: no limit */
+	bool has_epilog_timeout = false;                /* EpilogTimeout is a key of its own */
 	std::uint16_t complete_seconds = 0;             /* CompleteWait */
 	std::map<std::string, std::string> cgroup = {}; /* cgroup.conf, keys as Slurm writes them */
 	bool names_by_sluid = false; /* this Slurm names cgroups of jobs otherwise by default */
