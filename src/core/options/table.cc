@@ -436,9 +436,10 @@ constexpr Option k_options[] = {
 	{.name = "end-together",
 		.takes = "true|false",
 		.meaning =
-			"Whether all jobs of a workload of several components end when scancel, "
-			"the time limit, the option deadline, preemption or a failed node ends "
-			"one. Default: true; false for a LeaderWorkerSet with restartPolicy None.",
+			"Whether the jobs of all components of a workload end if Slurm ends the "
+			"job of one component (scancel, time limit, option deadline, preemption, "
+			"failed node). Default: true; false for a LeaderWorkerSet with "
+			"restartPolicy None.",
 		.apply = end_together,
 		.fixed = true},
 	{.name = "excluded-nodes",
@@ -498,8 +499,8 @@ constexpr Option k_options[] = {
 		.implied = "true"},
 	{.name = "job-name",
 		.takes = "TEXT",
-		.meaning = "Name of the job. Default: the name of the pod; if it belongs to a "
-			   "workload of several pods, of their owner.",
+		.meaning = "Name of the job. Default: the name of the pod or, in a workload of "
+			   "several pods, the name of their owner.",
 		.apply = job_name,
 		.sbatch = "job-name",
 		.letter = 'J',
