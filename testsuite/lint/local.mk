@@ -2,6 +2,7 @@ TESTS += %D%/classes.py
 TESTS += %D%/clocks.py
 TESTS += %D%/commits.py
 TESTS += %D%/documents.py
+TESTS += %D%/fixed_widths.py
 # once is enough: where Slurm is in a chroot, the tools are not
 if CORE_TESTS
 TESTS += %D%/format.py
@@ -23,6 +24,7 @@ EXTRA_DIST += \
 	%D%/clocks.py \
 	%D%/commits.py \
 	%D%/documents.py \
+	%D%/fixed_widths.py \
 	%D%/format.py \
 	%D%/layers.py \
 	%D%/links.py \

@@ -4,6 +4,7 @@
 #include "src/base/owned.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <string_view>
