@@ -282,6 +282,12 @@ void an_allocated_pod_tells_of_prolog_and_claims()
 	j.configuring = true;
 	w.observe(JobSeen{j}, at(1));
 	CHECK_EQUAL(line(w, "waits for"), "PrologSlurmctld, which runs for job 12");
+	SlurmNode hybrid = slurm_node("n1", 8);
+	hybrid.is_hybrid = true;
+	w.observe(SlurmNodeSeen{hybrid});
+	CHECK_EQUAL(line(w, "waits for"),
+		"Prolog on node n1, which runs for job 12; a job whose Prolog is not over after "
+		"limits.prolog_wait_seconds (600 s) is given back");
 	Pod p = pod();
 	p.constraints.claims = {{"c", false}};
 	World with_claim = world(p);

@@ -91,6 +91,17 @@ std::string claim_waits(const PodStory &s, const KubeNode &node)
 		" to be bound for node " + node.name;
 }
 
+std::string prolog_waits(const PodStory &s, const std::string &node)
+{
+	const State &state = s.world.state();
+	const std::string job = ", which runs for job " + std::to_string(s.job->id.number);
+	if (!is_hybrid(state.slurm_node(node)))
+		return "PrologSlurmctld" + job;
+	return "Prolog on node " + node + job +
+		"; a job whose Prolog is not over after limits.prolog_wait_seconds (" +
+		seconds_text(state.settings.prolog_wait_us) + ") is given back";
+}
+
 std::string binding_waits(const PodStory &s)
 {
 	if (s.entry.busy.bind)
@@ -110,7 +121,7 @@ std::string binding_waits(const PodStory &s)
 			std::to_string(s.world.state().occupancy.pods_on(node)) +
 			" pods are there, terminating ones included" + rest;
 	if (s.job->configuring)
-		return "PrologSlurmctld, which runs for job " + std::to_string(s.job->id.number);
+		return prolog_waits(s, node);
 	if (const std::string claims = claim_waits(s, kube->second); !claims.empty())
 		return claims;
 	if (s.entry.retries.retry_at_us > s.now.mono_us)
