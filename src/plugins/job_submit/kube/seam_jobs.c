@@ -177,7 +177,8 @@ static void share_gres(const job_record_t *job, uint32_t at, const struct kube_s
 		(void)list_for_each_ro(job->gres_list_alloc, share_one_gres, &walk);
 }
 
-/* Core numbers within the node; its part of the job's bitmap starts at offset. */
+/* Core numbers within the node; its part of the job's bitmap starts at offset. Empty if they do not
+ * fit: a part of them would be taken for all. */
 static void format_cores(
 	const job_resources_t *resources, int offset, int count, char *out, int size)
 {
@@ -191,9 +192,12 @@ static void format_cores(
 			continue;
 		while (last + 1 < count && bit_test(resources->core_bitmap, offset + last + 1))
 			last++;
-		if (used < size - 1)
-			used += snprintf(out + used, (size_t)(size - used),
-				first == last ? "%s%d" : "%s%d-%d", used ? "," : "", first, last);
+		used += snprintf(out + used, (size_t)(size - used),
+			first == last ? "%s%d" : "%s%d-%d", used ? "," : "", first, last);
+		if (used >= size) {
+			out[0] = '\0';
+			return;
+		}
 		first = last;
 	}
 }
@@ -203,7 +207,7 @@ static void share_nodes(job_record_t *job, const struct kube_share_sink *shares)
 	job_resources_t *resources = job->job_resrcs;
 	uint32_t at = 0;
 	int offset = 0;
-	char cores[2048];
+	char cores[4096]; /* each second one of 1,600 */
 
 	for (int i = 0; i < ctld_node_count() && at < resources->nhosts; i++) {
 		struct kube_node_share share = {.core_ids = cores};
