@@ -6,7 +6,8 @@
       .slurm      Slurm: squeue and other commands, jobs(), kill9(), restart(), reconfigure()
       .kube       Kube: create, delete, bind, wait for pods, and the full history of the API
                   server's events
-      .plane      ControlPlane: kwok_nodes(), real_node(), dra_driver(), restart of one component
+      .plane      ControlPlane: kwok_nodes(), real_node(), dra_driver(), cpu_driver(), restart of
+                  one component
       .agent      Agent: skube(), kill9(), restart()
     wait_for      the only way to wait: for a condition, with a limit
     run, Skip     the runner: TAP on stdout; it adds the cases of invariants.py to each program

@@ -2,7 +2,7 @@
 """A private Kubernetes, run by the scripts in testsuite/k8s: start, stop, faults, simulated and
 real nodes.
 """
-from .dra_driver import DraDriver
+from .dra_driver import CpuDriver, DraDriver
 from .kube import ApiError, Kube, condition
 from .manifests import kwok_node
 from .process import CACHE, TESTSUITE, output_of
@@ -106,7 +106,13 @@ class ControlPlane:
         """Starts a driver for dynamic resource allocation on the real node; options are those of
         DraDriver.
         """
-        driver = DraDriver(self, name, devices, **options)
+        return self._start_driver(DraDriver(self, name, devices, **options))
+
+    def cpu_driver(self, name, **options):
+        """The same for the driver of CPUs; options are those of CpuDriver."""
+        return self._start_driver(CpuDriver(self, name, **options))
+
+    def _start_driver(self, driver):
         self.dra_drivers.append(driver)
         driver.start()
         return driver
