@@ -61,7 +61,25 @@ constexpr Key<core::DeviceRule> k_device_rule_keys[] = {
 	{"only", read_only},
 	{"type_attribute", read_type_attribute},
 	{"order", read_order},
+	{"cores",
+		[](Reader &r, const Yaml &v, core::DeviceRule &out) {
+			(void)r.boolean(v, out.is_cores);
+		}},
 };
+
+/* CPUs have numbers in Slurm already. */
+void check_cores(Reader &reader, const Yaml &item, core::DeviceRule &rule, bool has_cores)
+{
+	for (const char *key : {"gres", "type_attribute", "order"}) {
+		if (item.get(key))
+			reader.fail(item,
+				std::string("'cores' and '") + key +
+					"' exclude each other: CPUs are no GRES");
+	}
+	if (has_cores)
+		reader.fail(item, "a second rule with 'cores': a core is one CPU");
+	rule.gres = core::k_cores;
+}
 
 } // namespace
 
@@ -71,10 +89,13 @@ void read_devices(Reader &reader, const Yaml &value, Config &out)
 		return reader.fail(value, "must be a list of rules (- driver: ...)");
 	std::set<std::pair<std::string, std::string>> seen;
 	std::size_t index = 0;
+	bool has_cores = false;
 	for (const Yaml &item : value.items()) {
 		reader.enter("[" + std::to_string(index++) + "]");
 		core::DeviceRule rule;
 		reader.mapping(item, k_device_rule_keys, rule);
+		if (rule.is_cores)
+			check_cores(reader, item, rule, std::exchange(has_cores, true));
 		if (item.is_mapping() && !item.get("driver"))
 			reader.fail(item, "a rule needs a driver");
 		else if (!rule.driver.empty() && !seen.emplace(rule.driver, rule.gres).second)

@@ -3,6 +3,7 @@
 
 #include "src/agent/kube/access.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <unistd.h>
@@ -48,6 +49,10 @@ std::vector<std::string> try_config(const Config &config)
 	if (config.identity.rules.empty())
 		troubles.push_back(
 			"identity.rules: there is none, so no namespace may submit pods to Slurm");
+	if (config.nodes.cpu_unit != core::k_whole_cpu &&
+		std::ranges::any_of(config.devices, &core::DeviceRule::is_cores))
+		troubles.push_back("devices: a rule with 'cores' needs nodes.cpu_unit 1, so that "
+				   "each core in Slurm is a CPU");
 	return troubles;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pod_devices.cc - reads which containers of a pod request resources that devices may back, and
- * which claim the pod's status names for them.
+ * pod_devices.cc - reads which containers of a pod use its resource claims, which ones request
+ * resources that devices may back, and which claim the pod's status names for them.
  */
 #include "src/codec/amounts.h"
 #include "src/codec/pod.h"
@@ -19,6 +19,41 @@ namespace
 constexpr std::size_t k_mappings_most = 4096;
 
 using Containers = Views<schema::k_container>;
+
+constexpr std::size_t k_claims_most = 256; /* of a container; the API has no limit */
+
+/* Without a request, the limit is requested. Errors in them are those of effective_requests(). */
+std::int64_t milli_cpu_of(View<schema::k_container> container)
+{
+	for (json_object *list : {container.object<"resources">().values<"requests">(),
+		     container.object<"resources">().values<"limits">()}) {
+		const auto amounts = amounts_from_json(list, core::Rounding::up);
+		if (!amounts)
+			return 0;
+		if (amounts->contains("cpu"))
+			return resources_of(*amounts).milli_cpu;
+	}
+	return 0;
+}
+
+void take_claims(View<schema::k_spec> spec, bool is_init, std::vector<core::ContainerClaims> &out)
+{
+	const std::string of_pod = spec.text<"restartPolicy">();
+	for (const auto container :
+		is_init ? spec.objects<"initContainers">() : spec.objects<"containers">()) {
+		core::ContainerClaims one;
+		const std::string own = container.text<"restartPolicy">();
+		one.container = container.text<"name">();
+		one.is_short_lived = is_init && own != "Always";
+		one.may_restart = (own.empty() ? of_pod : own) != "Never" ||
+			container.objects<"restartPolicyRules">().size() > 0;
+		one.milli_cpu = milli_cpu_of(container);
+		const auto claims = container.object<"resources">().objects<"claims">();
+		for (std::size_t i = 0; i < std::min(claims.size(), k_claims_most); i++)
+			one.claims.push_back(claims[i].text<"name">());
+		out.push_back(std::move(one));
+	}
+}
 
 /* So that most pods cost no more than a look at the names. */
 bool has_devices(json_object *requests)
@@ -59,6 +94,16 @@ void take_containers(Containers containers, bool is_init, std::uint32_t &number,
 }
 
 } // namespace
+
+std::vector<core::ContainerClaims> container_claims_of(View<schema::k_spec> spec)
+{
+	std::vector<core::ContainerClaims> out;
+	if (spec.objects<"resourceClaims">().size() == 0)
+		return out;
+	take_claims(spec, true, out);
+	take_claims(spec, false, out);
+	return out;
+}
 
 std::vector<core::ContainerDevices> container_devices_of(View<schema::k_spec> spec)
 {

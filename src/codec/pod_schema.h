@@ -117,19 +117,23 @@ inline constexpr ProtoSchema k_spread{k_spread_members};
 
 /* ---- containers ---- */
 
-inline constexpr Member k_resources_members[] = {
-	{1, As::amount_map, "limits"}, {2, As::amount_map, "requests"}};
+inline constexpr Member k_named_members[] = {{1, As::text, "name"}};
+inline constexpr ProtoSchema k_named{k_named_members};
+inline constexpr Member k_resources_members[] = {{1, As::amount_map, "limits"},
+	{2, As::amount_map, "requests"}, {3, As::objects, "claims", &k_named}};
 inline constexpr ProtoSchema k_resources{k_resources_members};
 
 inline constexpr Member k_port_members[] = {
 	{2, As::integer, "hostPort"}, {4, As::text, "protocol"}, {5, As::text, "hostIP"}};
 inline constexpr ProtoSchema k_port{k_port_members};
 
+inline constexpr ProtoSchema k_restart_rule{};
 inline constexpr Member k_container_members[] = {
 	{1, As::text, "name"},
 	{6, As::objects, "ports", &k_port},
 	{8, As::object, "resources", &k_resources},
 	{24, As::text, "restartPolicy"},
+	{25, As::objects, "restartPolicyRules", &k_restart_rule},
 };
 inline constexpr ProtoSchema k_container{k_container_members};
 
@@ -170,8 +174,6 @@ inline constexpr ProtoSchema k_volume{k_volume_members};
 
 /* ---- the pod ---- */
 
-inline constexpr Member k_named_members[] = {{1, As::text, "name"}};
-inline constexpr ProtoSchema k_named{k_named_members};
 inline constexpr Member k_resource_claim_members[] = {{1, As::text, "name"},
 	{3, As::text, "resourceClaimName"}, {4, As::text, "resourceClaimTemplateName"}};
 inline constexpr ProtoSchema k_resource_claim{k_resource_claim_members};
@@ -190,6 +192,7 @@ inline constexpr ProtoSchema k_scheduling_group{k_scheduling_group_members};
 inline constexpr Member k_spec_members[] = {
 	{1, As::objects, "volumes", &k_volume},
 	{2, As::objects, "containers", &k_container},
+	{3, As::text, "restartPolicy"},
 	{4, As::integer, "terminationGracePeriodSeconds"},
 	{5, As::integer, "activeDeadlineSeconds"},
 	{7, As::text_map, "nodeSelector"},

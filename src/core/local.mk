@@ -50,6 +50,8 @@ core_files = \
 	%D%/device/alternatives.cc \
 	%D%/device/alternatives.h \
 	%D%/device/claim_steps.cc \
+	%D%/device/cores.cc \
+	%D%/device/cores.h \
 	%D%/device/deal.cc \
 	%D%/device/deal.h \
 	%D%/device/demand.cc \

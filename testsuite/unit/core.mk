@@ -10,6 +10,7 @@ core_test_files = \
 	%D%/test_census.cc \
 	%D%/test_claims.cc \
 	%D%/test_components.cc \
+	%D%/test_device_cores.cc \
 	%D%/test_device_deal.cc \
 	%D%/test_device_demand.cc \
 	%D%/test_device_rank_deal.cc \
@@ -47,6 +48,7 @@ core_test_files = \
 	%D%/test_world_component_ends.cc \
 	%D%/test_world_component_lives.cc \
 	%D%/test_world_components.cc \
+	%D%/test_world_cores.cc \
 	%D%/test_world_devices.cc \
 	%D%/test_world_evictions.cc \
 	%D%/test_world_extended_resources.cc \
@@ -92,6 +94,7 @@ core_test_groups = \
 nodist_testsuite_unit_core_tests_SOURCES = $(core_test_groups)
 testsuite_unit_core_tests_SOURCES = \
 	%D%/cel_device.h \
+	%D%/device_cpus.h \
 	%D%/device_facts.h \
 	%D%/device_gang.h \
 	%D%/end_stage.h \

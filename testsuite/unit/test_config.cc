@@ -79,6 +79,8 @@ devices:
     type_attribute: example.com/model
     order: name
   - driver: nic.example.com
+  - driver: dra.cpu
+    cores: true
 identity:
   min_uid: 500
   rules:
@@ -144,7 +146,7 @@ void every_key_is_read()
 		.names = {"alpha-"},
 		.drain_conditions = {"GpuLost"},
 		.report_drains = true};
-	wanted.devices.resize(2);
+	wanted.devices.resize(3);
 	wanted.devices[0].driver = "gpu.example.com";
 	wanted.devices[0].gres = "accel";
 	wanted.devices[0].only =
@@ -152,6 +154,9 @@ void every_key_is_read()
 	wanted.devices[0].type_attribute = "example.com/model";
 	wanted.devices[0].order = core::DeviceOrder::name;
 	wanted.devices[1].driver = "nic.example.com";
+	wanted.devices[2].driver = "dra.cpu";
+	wanted.devices[2].gres = "cores";
+	wanted.devices[2].is_cores = true;
 	using Op = core::LabelRequirement::Op;
 	core::NamespaceRule physics{.name_space = "physics",
 		.user_id = 4000001,
@@ -332,11 +337,18 @@ void rules_for_devices_are_checked()
 			"f:1: devices[0].order: 'minor' is not one of number, name"},
 		{"[{driver: d, index: 1}]",
 			"f:1: devices[0]: 'index' is not a key here; known are driver, gres, only, "
-			"type_attribute, order"},
+			"type_attribute, order, cores"},
 		{"[{driver: d}, {driver: e}, {driver: d}]",
 			"f:1: devices[2]: driver 'd' has a rule for GRES 'gpu' already: join the "
 			"two with || in 'only', or name another GRES"},
 		{"[{driver: d}, {driver: d, gres: mig}]", ""},
+		{"[{driver: d, cores: true}, {driver: e, cores: false}]", ""},
+		{"[{driver: d, cores: true, gres: gpu}]",
+			"f:1: devices[0]: 'cores' and 'gres' exclude each other: CPUs are no GRES"},
+		{"[{driver: d, cores: true, order: name}]",
+			"f:1: devices[0]: 'cores' and 'order' exclude each other"},
+		{"[{driver: d, cores: true}, {driver: e, cores: true}]",
+			"f:1: devices[1]: a second rule with 'cores': a core is one CPU"},
 		{"[{driver: d, only: 'device.driver == 3'}]", "f:1: devices[0].only: "},
 		{"[{driver: d, only: 'device.driver =='}]", "f:1: devices[0].only: "},
 	};
@@ -507,6 +519,10 @@ void credentials_that_cannot_be_read_are_found_before_the_start()
 	} rows[] = {
 		{"kubeconfig: " + good + rules, ""},
 		{"kubeconfig: " + good, "identity.rules: there is none"},
+		{"kubeconfig: " + good + rules + "\ndevices: [{driver: d, cores: true}]", ""},
+		{"kubeconfig: " + good + rules +
+				"\ndevices: [{driver: d, cores: true}]\nnodes: {cpu_unit: 100m}",
+			"a rule with 'cores' needs nodes.cpu_unit 1"},
 		{"kubeconfig: " + dir + "/missing" + rules, dir + "/missing"},
 		{"kubeconfig: " + no_ca + rules, dir + "/missing.crt"},
 		{"kubeconfig: " + no_token + rules, "tokenFile"},
@@ -562,7 +578,7 @@ void the_example_shows_every_key_and_its_default()
 	CHECK_EQUAL(all.config.gres.size(), 3U);
 	CHECK_EQUAL(all.config.gres[2].type_label, "example.com/fpga.model");
 	all.config.gres = core::default_gres_table();
-	CHECK_EQUAL(all.config.devices.size(), 1U);
+	CHECK_EQUAL(all.config.devices.size(), 2U);
 	all.config.devices.clear();
 	CHECK_EQUAL(all.config.nodes.features.size(), 1U);
 	all.config.nodes.features.clear();

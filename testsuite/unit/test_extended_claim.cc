@@ -61,6 +61,28 @@ void containers_with_devices()
 			.container_devices.empty());
 }
 
+void containers_with_claims()
+{
+	const std::string claims = R"("resourceClaims":[{"name":"a","resourceClaimName":"x"}],)";
+	const std::string main = R"({"name":"main","resources":{"claims":[{"name":"a"},)"
+				 R"({"name":"b","request":"r"}],"limits":{"cpu":"1500m"}}})";
+	const std::string containers = R"("initContainers":[)" + container("init", R"("cpu":"2")") +
+		"," + container("side", "", R"(,"restartPolicy":"Always")") +
+		R"(],"containers":[)" + main + "," +
+		container("rules", "",
+			R"(,"restartPolicy":"Never","restartPolicyRules":[{"action":"Restart"}])") +
+		"]";
+	const std::vector<ContainerClaims> wanted{{"init", true, true, 2000, {}},
+		{"side", false, true, 0, {}}, {"main", false, true, 1500, {"a", "b"}},
+		{"rules", false, true, 0, {}}};
+	CHECK(pod_of(claims + containers).container_claims == wanted);
+	CHECK(pod_of(containers).container_claims.empty());
+	const Pod once = pod_of(claims + R"("restartPolicy":"Never",)" + containers);
+	REQUIRE(once.container_claims.size() == 4);
+	CHECK(!once.container_claims[0].may_restart && once.container_claims[1].may_restart);
+	CHECK(!once.container_claims[2].may_restart && once.container_claims[3].may_restart);
+}
+
 void the_claim_in_the_status()
 {
 	const Pod pod = pod_of(R"("containers":[])",
@@ -128,7 +150,7 @@ void what_is_written_is_read_the_same()
 int main()
 {
 	return check::run_tests("extended_claim",
-		{TEST(containers_with_devices), TEST(the_claim_in_the_status),
-			TEST(a_class_with_a_resource), TEST(writes),
+		{TEST(containers_with_devices), TEST(containers_with_claims),
+			TEST(the_claim_in_the_status), TEST(a_class_with_a_resource), TEST(writes),
 			TEST(what_is_written_is_read_the_same)});
 }

@@ -2,6 +2,7 @@
 #include "src/core/device/deal.h"
 
 #include "src/core/device/alternatives.h"
+#include "src/core/device/cores.h"
 #include "src/core/device/given.h"
 
 #include <algorithm>
@@ -284,13 +285,19 @@ Result<std::vector<ClaimDeal>> deal(const std::vector<const ResourceClaim *> &cl
 	auto given = published_to(slot, extra, from.rules, from.inventory);
 	if (!given)
 		return given.error();
+	const auto cores = cores_to(slot, extra, from.rules, from.inventory);
+	if (cores)
+		given->insert(given->end(), cores->begin(), cores->end());
 	Alternatives ways(claims);
+	if (!cores && ask_for_cores(ways.claims(), slot.node, from))
+		return cores.error();
 	auto first = deal_given(ways.claims(), *given, slot.node, from);
 	auto out = first;
 	while (!out && ways.next())
 		out = deal_given(ways.claims(), *given, slot.node, from);
+	/* while the driver is away, it is not known which requests are for CPUs */
 	if (!out)
-		return first.error();
+		return !cores && cores.error().code == Errc::again ? cores.error() : first.error();
 	for (std::size_t i = 0; i < claims.size(); i++)
 		(*out)[i].claim = claims[i];
 	return out;

@@ -139,7 +139,7 @@ std::string constraints_trouble(
 
 void add(const Wanted &wanted, std::vector<Gres> &out)
 {
-	if (wanted.request->is_for_admin)
+	if (wanted.request->is_for_admin || wanted.fit.rule->is_cores)
 		return;
 	const Gres item{.name = wanted.fit.rule->gres,
 		.type = wanted.type.value_or(""),
@@ -151,6 +151,21 @@ void add(const Wanted &wanted, std::vector<Gres> &out)
 		out.push_back(item);
 	else
 		same->count += item.count;
+}
+
+/* CPUs by claim; empty: no claim asks for any. */
+std::vector<std::int64_t> cpus_of(
+	const std::vector<const ResourceClaim *> &claims, const std::vector<Wanted> &all)
+{
+	std::vector<std::int64_t> out;
+	for (const Wanted &one : all) {
+		if (!one.fit.rule->is_cores)
+			continue;
+		out.resize(claims.size());
+		out[static_cast<std::size_t>(
+			std::ranges::find(claims, one.claim) - claims.begin())] += one.count;
+	}
+	return out;
 }
 
 /* Of a GRES with a type, or of any type: whether the node has as many devices as all requests
@@ -169,6 +184,22 @@ std::string shortage_on(const std::string &node, const std::vector<Wanted> &all,
 		" devices that its resource claims ask for";
 }
 
+/* The same for CPUs. */
+std::string cpu_shortage_on(const std::string &node, const std::vector<Wanted> &all)
+{
+	std::int64_t asked = 0, has = 0;
+	for (const Wanted &one : all) {
+		if (!one.fit.rule->is_cores)
+			continue;
+		asked += one.count;
+		has = static_cast<std::int64_t>(count_on(one, node).all);
+	}
+	if (has >= asked)
+		return {};
+	return "has " + std::to_string(has) + " of the " + std::to_string(asked) +
+		" CPUs that its resource claims ask for";
+}
+
 std::string trouble_of(const std::string &node, const std::vector<Wanted> &all,
 	const std::vector<Gres> &gres, const DeviceSources &from)
 {
@@ -180,6 +211,8 @@ std::string trouble_of(const std::string &node, const std::vector<Wanted> &all,
 	}
 	for (const Gres &one : gres)
 		trouble = trouble.empty() ? shortage_on(node, all, one) : trouble;
+	if (trouble.empty())
+		trouble = cpu_shortage_on(node, all);
 	return trouble.empty() ? constraints_trouble(node, all, from) : trouble;
 }
 
@@ -191,6 +224,7 @@ Result<DeviceDemand> demand_in_one_way(const std::vector<const ResourceClaim *> 
 	if (!all)
 		return all.error();
 	DeviceDemand out;
+	out.cpus = cpus_of(claims, *all);
 	std::set<std::string> nodes;
 	for (const Wanted &one : *all) {
 		add(one, out.gres);

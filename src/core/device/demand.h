@@ -25,6 +25,9 @@ namespace slurmkube::core
 
 struct DeviceDemand {
 	std::vector<Gres> gres; /* by name, then type; each once */
+	/* CPUs that each claim asks for, in the order of the claims; empty: none asks for any.
+	 * Slurm is asked for them with those that the containers request. */
+	std::vector<std::int64_t> cpus;
 	std::set<std::string> fit;
 	std::map<std::string, std::string> unfit; /* and why; a node in neither has no devices */
 };

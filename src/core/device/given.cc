@@ -13,7 +13,8 @@ namespace
 
 bool is_by_rule(const DeviceRules &rules, const std::string &gres)
 {
-	return std::ranges::find(rules, gres, &DeviceRule::gres) != rules.end();
+	return std::ranges::any_of(
+		rules, [&](const DeviceRule &rule) { return !rule.is_cores && rule.gres == gres; });
 }
 
 /* The devices of the GRES by index; on one node, they are those of one rule. */
@@ -22,7 +23,7 @@ std::vector<DeviceId> devices_of(const std::string &gres, const std::string &nod
 {
 	for (const DeviceRule &rule : rules) {
 		std::vector<DeviceId> found;
-		if (rule.gres == gres)
+		if (!rule.is_cores && rule.gres == gres)
 			found = frozen_devices(extra, rule, node);
 		if (!found.empty())
 			return found;

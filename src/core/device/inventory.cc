@@ -327,7 +327,7 @@ std::set<std::string> Inventory::nodes_of(const std::string &driver) const
 std::string gres_of_list(const DeviceRule &rule, const DeviceList &list)
 {
 	std::string out;
-	for (std::size_t at = 0; at < list.devices.size();) {
+	for (std::size_t at = 0; !rule.is_cores && at < list.devices.size();) {
 		const std::string &type = list.devices[at].type;
 		std::size_t end = at;
 		while (end < list.devices.size() && list.devices[end].type == type)

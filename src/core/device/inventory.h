@@ -92,7 +92,7 @@ class Inventory
 	bool is_listed_ = false;
 };
 
-/* "gpu:a100:4,gpu:h100:2", as slurm.conf says it; empty: no devices. */
+/* "gpu:a100:4,gpu:h100:2", as slurm.conf says it; empty: no devices, or cores. */
 std::string gres_of_list(const DeviceRule &rule, const DeviceList &list);
 
 /*

@@ -21,6 +21,9 @@ constexpr std::size_t k_list_most = 1024;
 constexpr std::string_view k_name_characters =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
 
+/* Attributes of a CPU, as dra-driver-cpu 0.2.0 has them. Cores are numbered in their socket. */
+constexpr const char *k_place[] = {"socketID", "coreID", "cpuID"};
+
 std::string text_of(const DeviceId &id)
 {
 	return "device " + id.name + " in " + core::text_of(id.pool);
@@ -38,19 +41,17 @@ struct AttributeText {
 	std::string operator()(const cel::Version &version) const { return version.text(); }
 };
 
-/* Nothing: the device has no such attribute. */
-std::optional<std::string> attribute_text(const cel::Device &device, const std::string &name)
+/* nullptr: the device has no such attribute. */
+const cel::Attribute *find_attribute(const cel::Device &device, const std::string &name)
 {
 	const std::size_t slash = name.find('/');
 	const bool is_qualified = slash != std::string::npos;
 	const auto domain =
 		device.attributes.find(is_qualified ? name.substr(0, slash) : device.driver);
 	if (domain == device.attributes.end())
-		return std::nullopt;
+		return nullptr;
 	const auto found = domain->second.find(is_qualified ? name.substr(slash + 1) : name);
-	if (found == domain->second.end())
-		return std::nullopt;
-	return std::visit(AttributeText(), found->second);
+	return found == domain->second.end() ? nullptr : &found->second;
 }
 
 /* Empty: it has none. */
@@ -60,7 +61,7 @@ std::string_view number_at_end(std::string_view name)
 	return last == std::string_view::npos ? name : name.substr(last + 1);
 }
 
-bool is_before(const ListedDevice &a, const ListedDevice &b, DeviceOrder order)
+bool is_in_order(const ListedDevice &a, const ListedDevice &b, DeviceOrder order)
 {
 	if (a.type != b.type)
 		return natural_less(a.type, b.type);
@@ -113,9 +114,8 @@ DeviceList ListMaker::take()
 		fail(std::to_string(list_.devices.size()) + " devices of driver " + rule_.driver +
 			" are on one node, and Slurm has indices for at most " +
 			std::to_string(k_list_most) + ": leave some out with 'only'");
-	std::ranges::sort(list_.devices, [this](const ListedDevice &a, const ListedDevice &b) {
-		return is_before(a, b, rule_.order);
-	});
+	std::ranges::sort(list_.devices,
+		[this](const ListedDevice &a, const ListedDevice &b) { return is_before(a, b); });
 	return std::move(list_);
 }
 
@@ -123,9 +123,15 @@ void ListMaker::add(const DeviceId &id, const SliceDevice &device, const std::st
 {
 	if (!list_.trouble.empty() || !is_selected(id, device))
 		return;
+	const bool is_group = rule_.is_cores && unsupported == "allowMultipleAllocations";
 	if (!unsupported.empty())
 		return fail(text_of(id) + " has " + unsupported +
-			", which slurm-kube does not support: leave the device out with 'only'");
+			", which slurm-kube does not support: " +
+			(is_group ? "the driver must publish each CPU as a device "
+				    "(--cpu-device-mode=individual)"
+				  : "leave the device out with 'only'"));
+	if (rule_.is_cores && !take_place(id, device))
+		return;
 	const auto type = type_of(device);
 	if (!type)
 		return fail(text_of(id) + " has no attribute " + rule_.type_attribute +
@@ -149,9 +155,33 @@ bool ListMaker::is_selected(const DeviceId &id, const SliceDevice &device)
 
 std::optional<std::string> ListMaker::type_of(const SliceDevice &device) const
 {
-	return rule_.type_attribute.empty()
-		? std::optional<std::string>("")
-		: attribute_text(device.properties, rule_.type_attribute);
+	if (rule_.type_attribute.empty())
+		return "";
+	const cel::Attribute *found = find_attribute(device.properties, rule_.type_attribute);
+	return found ? std::optional(std::visit(AttributeText(), *found)) : std::nullopt;
+}
+
+/* Return whether the device says which CPU it is. */
+bool ListMaker::take_place(const DeviceId &id, const SliceDevice &device)
+{
+	std::array<std::int64_t, 3> place{};
+	for (std::size_t i = 0; i < place.size(); i++) {
+		const cel::Attribute *found = find_attribute(device.properties, k_place[i]);
+		const auto *number = found ? std::get_if<std::int64_t>(found) : nullptr;
+		if (!number) {
+			fail(text_of(id) + " is no CPU: it has no number " + k_place[i]);
+			return false;
+		}
+		place[i] = *number;
+	}
+	places_.emplace(id, place);
+	return true;
+}
+
+bool ListMaker::is_before(const ListedDevice &a, const ListedDevice &b) const
+{
+	return rule_.is_cores ? places_.at(a.id) < places_.at(b.id)
+			      : is_in_order(a, b, rule_.order);
 }
 
 } // namespace slurmkube::core

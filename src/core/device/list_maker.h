@@ -7,6 +7,8 @@
 
 #include "src/core/device/inventory.h"
 
+#include <array>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -32,8 +34,13 @@ class ListMaker
 	bool is_selected(const DeviceId &id, const SliceDevice &device);
 	[[nodiscard]] std::optional<std::string> type_of(const SliceDevice &device) const;
 
+	bool take_place(const DeviceId &id, const SliceDevice &device);
+	[[nodiscard]] bool is_before(const ListedDevice &a, const ListedDevice &b) const;
+
 	const DeviceRule &rule_;
 	DeviceList list_;
+	/* of CPUs: socket, core in it, CPU */
+	std::map<DeviceId, std::array<std::int64_t, 3>> places_;
 };
 
 } // namespace slurmkube::core

@@ -133,6 +133,11 @@ Result<std::vector<Wanted>> wanted_by(const std::vector<const ResourceClaim *> &
 			auto fit = fit_of(request, from, cost);
 			if (!fit)
 				return in_context(what, fit.error());
+			if (fit->rule->is_cores && (request.is_all || request.is_for_admin))
+				return Error{Errc::invalid,
+					what + ": request " + request.name +
+						" is for CPUs, which are had by their number only: "
+						"leave adminAccess and allocationMode All out"};
 			out.push_back(
 				{claim, &request, std::move(*fit), std::nullopt, request.count});
 		}

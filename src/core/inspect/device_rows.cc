@@ -17,7 +17,17 @@ namespace
 using JobsOfDevices =
 	std::map<std::tuple<std::string, std::string, std::uint32_t>, const SlurmJob *>;
 
-/* By node, GRES and index. */
+void note_holder(const SlurmJob &job, const std::string &node, const std::string &gres,
+	const std::string &indices, JobsOfDevices &out)
+{
+	const auto numbers = indices_of(indices);
+	if (!numbers)
+		return;
+	for (const std::uint32_t index : *numbers)
+		out[{node, gres, index}] = &job;
+}
+
+/* By node, GRES or k_cores, and index. */
 JobsOfDevices holders_of(const State &state)
 {
 	JobsOfDevices holders;
@@ -25,13 +35,9 @@ JobsOfDevices holders_of(const State &state)
 		if (job.state != JobState::running && !job.completing)
 			continue;
 		for (const NodeAllocation &node : job.nodes) {
-			for (const Gres &gres : node.gres) {
-				const auto indices = indices_of(gres.indices);
-				if (!indices)
-					continue;
-				for (const std::uint32_t index : *indices)
-					holders[{node.node, gres.name, index}] = &job;
-			}
+			for (const Gres &gres : node.gres)
+				note_holder(job, node.node, gres.name, gres.indices, holders);
+			note_holder(job, node.node, k_cores, node.core_ids, holders);
 		}
 	}
 	return holders;

@@ -77,6 +77,16 @@ struct PodResourceClaim {
 	bool operator==(const PodResourceClaim &) const = default;
 };
 
+/* A container of a pod with spec.resourceClaims. */
+struct ContainerClaims {
+	std::string container;
+	bool is_short_lived = false; /* an init container that ends before the next one starts */
+	bool may_restart = false;
+	std::int64_t milli_cpu = 0;      /* that it requests */
+	std::vector<std::string> claims; /* names within the pod */
+	bool operator==(const ContainerClaims &) const = default;
+};
+
 /* What a container requests of resources that devices may back (may_be_devices()). */
 struct ContainerDevices {
 	struct Amount {
@@ -140,6 +150,7 @@ struct Pod {
 	Resources requests;
 	SchedulingConstraints constraints;
 	std::vector<PodResourceClaim> resource_claims;
+	std::vector<ContainerClaims> container_claims; /* empty: the spec names no claims */
 	/* Containers without such requests are left out. */
 	std::vector<ContainerDevices> container_devices;
 	std::optional<ExtendedClaimStatus> extended_claim;

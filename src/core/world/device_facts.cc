@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Facts about a pod's claims for devices, before its submission and before its binding. */
+#include "src/core/device/cores.h"
 #include "src/core/device/deal.h"
 #include "src/core/reconcile/report.h"
 #include "src/core/reconcile/report_parts.h"
@@ -105,6 +106,16 @@ Status add_gres(const DeviceDemand &demand, JobSpec &spec)
 
 } // namespace
 
+/* Whether the CPUs that the claims ask for can be those of the pod's job. */
+Status FactsReader::check_cpus(const Pod &pod, const DeviceDemand &demand) const
+{
+	const auto claims = resource_claims_of(state_, pod);
+	std::string why = claims && !demand.cpus.empty()
+		? cpu_trouble_of(pod, *claims, demand, state_.settings.policy.cpu_unit)
+		: "";
+	return why.empty() ? Status(Ok{}) : Status(Error{Errc::invalid, std::move(why)});
+}
+
 /* A pod that runs keeps its devices whatever becomes of its claims, so its job is submitted
  * again. */
 void FactsReader::hold_for_devices(const PodUid &uid, const Pod &pod, PodSide side,
@@ -114,7 +125,10 @@ void FactsReader::hold_for_devices(const PodUid &uid, const Pod &pod, PodSide si
 		return;
 	const auto demand = device_demand(state_, pod);
 	if (demand) {
-		if (const Status added = add_gres(**demand, **spec); !added)
+		const Status checked =
+			side == PodSide::waiting ? check_cpus(pod, **demand) : Status(Ok{});
+		const Status added = checked ? add_gres(**demand, **spec) : checked;
+		if (!added)
 			*spec = added.error();
 		return;
 	}

@@ -122,6 +122,7 @@ class FactsReader
 	void check_claims(const PodUid &uid, const PodEntry &entry, const KubeNode &node,
 		PlaceFacts &facts) const;
 	/* ---- claims for devices: device_facts.cc ---- */
+	[[nodiscard]] Status check_cpus(const Pod &pod, const DeviceDemand &demand) const;
 	void hold_for_devices(const PodUid &uid, const Pod &pod, PodSide side,
 		std::optional<Result<JobSpec>> &spec, std::optional<Condition> &waits_for) const;
 	void check_devices(

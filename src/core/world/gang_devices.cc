@@ -86,8 +86,11 @@ std::string device_trouble_of_gang(const State &state, const PodUid &key, const 
 		const PodEntry &entry = state.pods.at(uid);
 		if (!has_claims(entry) || side_of(entry) != PodSide::waiting)
 			continue;
-		if (const auto demand = device_demand(state, *entry.pod, ClaimPart::own); !demand)
+		const auto demand = device_demand(state, *entry.pod, ClaimPart::own);
+		if (!demand)
 			return demand.error().what;
+		if (!(*demand)->cpus.empty())
+			return k_no_cpus_for_gangs;
 	}
 	std::string why = trouble_of_backed_roles(state, gang);
 	return why.empty() ? trouble_of_shared(state, key, gang) : why;

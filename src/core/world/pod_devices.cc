@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/world/pod_devices.h"
 
+#include "src/core/device/cores.h"
 #include "src/core/device/deal.h"
 #include "src/core/reconcile/report_parts.h"
 #include "src/core/world/extended_resources.h"
@@ -113,6 +114,25 @@ Result<const DeviceDemand *> device_demand(const State &state, const Pod &pod, C
 					: in_context(backed_text(pod), demand.error()));
 }
 
+namespace
+{
+
+/* Why the node cannot serve claims for CPUs; empty: it can, or its record is not known. */
+std::string cores_trouble(const State &state, const std::string &node)
+{
+	const SlurmNode *record = state.slurm_node(node);
+	const DeviceRules &rules = state.settings.devices;
+	const std::vector<DeviceList> &lists = state.devices.lists_on(node, rules);
+	for (std::size_t i = 0; record && i < rules.size(); i++) {
+		if (rules[i].is_cores)
+			return cores_trouble_on(
+				record->is_hybrid, record->cpus, lists[i].devices.size());
+	}
+	return {};
+}
+
+} // namespace
+
 std::optional<Refusal> devices_refuse(
 	const State &state, const PodUid &uid, const Pod &pod, const std::string &node)
 {
@@ -125,6 +145,11 @@ std::optional<Refusal> devices_refuse(
 	const bool is_of_gang =
 		state.gangs.contains(uid) || state.gangs.contains(state.component_key_of(uid));
 	const auto demand = device_demand(state, pod, is_of_gang ? ClaimPart::own : ClaimPart::all);
+	std::string why = demand && !(*demand)->cpus.empty() && (*demand)->fit.contains(node)
+		? cores_trouble(state, node)
+		: "";
+	if (!why.empty())
+		return Refusal{Cause::device, std::move(why)};
 	if (!demand || (*demand)->fit.contains(node) ||
 		((*demand)->fit.empty() && (*demand)->unfit.empty()))
 		return std::nullopt;

@@ -36,6 +36,8 @@ Result<const DeviceDemand *> demand_of_shared(
 	}
 	const Result<DeviceDemand> &demand =
 		state.resource_claims.demand_of(claims, device_sources(state));
+	if (demand && !demand->cpus.empty())
+		return Error{Errc::invalid, k_no_cpus_for_gangs};
 	return demand ? Result<const DeviceDemand *>(&*demand)
 		      : Result<const DeviceDemand *>(demand.error());
 }
