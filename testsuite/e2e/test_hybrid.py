@@ -373,8 +373,12 @@ def test_slurmctld_restarts(bed):
 
 
 def test_a_cordon_excludes_the_node_for_pods_only(bed):
-    """A pod that may use both nodes goes to the other one; native jobs go on, and start there."""
+    """A pod that may use both nodes goes to the other one; native jobs go on, and start there. From
+    25.05 on no partition can have both kinds of nodes, and the pod waits.
+    """
     number = _native(bed)
+    waits = bed.slurm.number >= (25, 5)
+    both = {} if waits else {"slurm-kube.io/partition": "both"}
     with _cordoned(bed):
         wait_for(
             lambda: next(n for n in bed.agent.skube("show", "nodes")["nodes"] if n["name"] == NODE)[
@@ -382,16 +386,20 @@ def test_a_cordon_excludes_the_node_for_pods_only(bed):
             ],
             "the agent to know the cordon",
         )
-        made = bed.kube.create(
-            pod("corded", kwok={"run": "1h"}, annotations={"slurm-kube.io/partition": "both"})
-        )
-        bed.kube.wait_phase("corded", "Running")
-        equal(bed.kube.get("Pod", "corded")["spec"]["nodeName"], "node-0")
-        equal(only_job(bed, made)["ExcNodeList"], NODE)
+        made = bed.kube.create(pod("corded", kwok={"run": "1h"}, annotations=both))
+        if waits:
+            wait_reason(bed, "corded", "SlurmRefused", "onfiguration")
+        else:
+            bed.kube.wait_phase("corded", "Running")
+            equal(bed.kube.get("Pod", "corded")["spec"]["nodeName"], "node-0")
+            equal(only_job(bed, made)["ExcNodeList"], NODE)
         bed.slurm.wait_job(_native(bed, 0), "COMPLETED")
         assert "DRAIN" not in _state(bed), _state(bed)
+    if waits:
+        bed.kube.wait_phase("corded", "Running", timeout=90)  # asked for again each minute
     equal(bed.slurm.jobs()[number]["JobState"], "RUNNING")
-    _end(bed, "corded", made)
+    end_pod(bed, "corded")
+    wait_for(lambda: _jobs_in(bed, made, "COMPLETED"), "the job to end")
     bed.slurm.run("scancel", str(number))
     _wait_state(bed, "IDLE")
 
@@ -438,7 +446,7 @@ MISTAKES = [
     ("slurm.conf", "Epilog={dir}/epilog\n", "", "no Epilog is set"),
     ("slurm.conf", "Prolog={dir}/prolog\n", "", "no Prolog is set"),
     ("slurm.conf", "PrologFlags=Contain", "PrologFlags=Contain,Serial", "PrologFlags has Serial"),
-    ("slurm.conf", "Epilog=", "PrologEpilogTimeout=30\nEpilog=", "PrologEpilogTimeout=30"),
+    ("slurm.conf", "Epilog=", "PrologEpilogTimeout=30\nEpilog=", "ends Epilog while a pod"),
     ("slurm.conf", "Epilog=", "CompleteWait=5\nEpilog=", "CompleteWait=5"),
     ("slurm.conf", "proctrack/cgroup", "proctrack/linuxproc", "is not proctrack/cgroup"),
     ("cgroup.conf", "ConstrainCores=yes", "ConstrainCores=no", "does not set ConstrainCores"),

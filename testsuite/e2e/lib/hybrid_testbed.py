@@ -50,7 +50,8 @@ def use_cgroups(bed, lines):
         conf = bed.dir / "slurm.conf"
         for plain in ("ProctrackType=proctrack/linuxproc\n", "TaskPlugin=task/none\n"):
             conf.write_text(conf.read_text().replace(plain, ""))
-        (bed.dir / "cgroup.conf").write_text(CGROUP)
+        more = "CgroupJobIdPaths=yes\n" if bed.slurm.number >= (26, 5) else ""
+        (bed.dir / "cgroup.conf").write_text(CGROUP + more)
 
     bed.slurm.write_conf = write_conf
 
