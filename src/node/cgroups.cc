@@ -170,6 +170,12 @@ std::optional<CpuSet> Cgroups::cpuset_of(std::uint32_t job) const
 	return std::nullopt;
 }
 
+std::optional<fs::path> Cgroups::device_cgroup_of(std::uint32_t job) const
+{
+	const std::vector<fs::path> found = jobs_in(is_v2_ ? root_ : root_ / "devices", job);
+	return found.empty() ? std::nullopt : std::optional(found.front());
+}
+
 bool Cgroups::has_processes(const std::string &path) const
 {
 	const fs::path below = fs::path(path).relative_path();

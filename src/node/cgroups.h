@@ -39,6 +39,10 @@ class Cgroups
 	/* Lowers the memory limit of a cgroup to that, in bytes; a lower limit stays. io: it is
 	 * higher and cannot be changed. */
 	[[nodiscard]] Result<Ok> limit_memory(const std::string &path, std::int64_t limit) const;
+	/* Where slurmd denies devices to the job; none: it does not. With version 2 that is not
+	 * known, and the cgroup may deny nothing. */
+	[[nodiscard]] std::optional<std::filesystem::path> device_cgroup_of(
+		std::uint32_t job) const;
 	/* Kills what is left in the job's cgroups and removes them. False: something is left, so
 	 * call it again. Only when slurmd has ended the job. */
 	[[nodiscard]] bool remove(std::uint32_t job) const;

@@ -10,6 +10,8 @@ node_files = \
 	%D%/confine.h \
 	%D%/containerd.cc \
 	%D%/containerd.h \
+	%D%/device_access.cc \
+	%D%/device_access.h \
 	%D%/epilog.cc \
 	%D%/epilog.h \
 	%D%/message.cc \

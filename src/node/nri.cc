@@ -78,10 +78,30 @@ bool read_memory_limit(std::string_view resources, std::int64_t &limit)
 	});
 }
 
+/* LinuxDevice */
+bool read_device(std::string_view message, Device &device)
+{
+	std::string kind;
+	const bool ok = read_fields(message, [&](const WireField &field) {
+		set_text(field, 1, device.path);
+		set_text(field, 2, kind);
+		if (field.number == 3 && field.type == WireType::varint)
+			device.major = static_cast<std::uint32_t>(field.value);
+		if (field.number == 4 && field.type == WireType::varint)
+			device.minor = static_cast<std::uint32_t>(field.value);
+		return true;
+	});
+	device.kind = kind.empty() ? '?' : kind.front();
+	return ok;
+}
+
 bool read_linux(std::string_view message, Container &container)
 {
 	return read_fields(message, [&](const WireField &field) {
 		set_text(field, 5, container.cgroups_path);
+		if (field.number == 2 && field.type == WireType::bytes &&
+			!read_device(field.bytes, container.devices.emplace_back()))
+			return false;
 		return field.number != 3 || field.type != WireType::bytes ||
 			read_memory_limit(field.bytes, container.memory_limit);
 	});

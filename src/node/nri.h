@@ -45,11 +45,20 @@ struct Pod {
 	std::string memory; /* likewise; MiB */
 };
 
+/* A file of the container below /dev, beyond those that all containers have. */
+struct Device {
+	std::string path; /* in the container */
+	char kind = 'c';  /* or 'b' */
+	std::uint32_t major = 0, minor = 0;
+	bool operator==(const Device &) const = default;
+};
+
 struct Container {
 	std::string id, pod_id, name;
 	ContainerState state = ContainerState::unknown;
 	std::string cgroups_path;      /* as the runtime names it; see cgroup_of() */
 	std::int64_t memory_limit = 0; /* bytes; 0: none */
+	std::vector<Device> devices = {};
 };
 
 /* CreateContainer, StartContainer, PostStartContainer, UpdateContainer, StopContainer,

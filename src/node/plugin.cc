@@ -3,12 +3,32 @@
 
 #include "src/base/log.h"
 #include "src/base/text.h"
+#include "src/node/device_access.h"
 
 #include <algorithm>
 #include <iterator>
 
 namespace slurmkube::node
 {
+
+namespace
+{
+
+Error device_refusal(const Pod &pod, const std::string &reason)
+{
+	return {Errc::denied, "slurm-kube: pod " + pod.name_space + "/" + pod.name + ": " + reason};
+}
+
+std::string not_of_job(const Device &device, std::uint32_t job)
+{
+	return "Slurm has not given device " + device.path + " (" + device.kind + " " +
+		std::to_string(device.major) + ":" + std::to_string(device.minor) + ") to job " +
+		std::to_string(job) +
+		": gres.conf must have the files in the order of the devices' numbers "
+		"(doc/hybrid.md, Devices)";
+}
+
+} // namespace
 
 Plugin::Plugin(const Records &records, const Cgroups &cgroups, std::string system_cpus)
     : records_(records), cgroups_(cgroups), system_cpus_(std::move(system_cpus))
@@ -119,6 +139,28 @@ Result<Ok> Plugin::limit_pod(const ContainerRequest &request)
 	return limited ? limited : Error{Errc::denied, "slurm-kube: " + limited.error().what};
 }
 
+/* Whatever chose the container's devices, none of them may be one that Slurm has given to another
+ * job. */
+Result<Ok> Plugin::check_devices(const ContainerRequest &request, std::uint32_t job)
+{
+	std::vector<Device> devices;
+	std::ranges::copy_if(request.container.devices, std::back_inserter(devices),
+		[](const Device &one) { return one.kind == 'c' || one.kind == 'b'; });
+	if (job == 0 || devices.empty())
+		return Ok{};
+	const std::optional<std::filesystem::path> cgroup = cgroups_.device_cgroup_of(job);
+	if (!cgroup)
+		return device_refusal(request.pod,
+			"slurmd does not keep devices from Slurm job " + request.pod.job + ", so " +
+				devices.front().path +
+				" may be another job's: ConstrainDevices=yes in cgroup.conf");
+	const auto denied = denied_device(*cgroup, devices, records_.directory());
+	if (!denied)
+		return device_refusal(request.pod, denied.error().what);
+	return *denied ? Result<Ok>(device_refusal(request.pod, not_of_job(**denied, job)))
+		       : Result<Ok>(Ok{});
+}
+
 Result<std::string> Plugin::create(const ContainerRequest &request)
 {
 	const Result<std::uint32_t> job = job_of(request.pod);
@@ -133,8 +175,9 @@ Result<std::string> Plugin::create(const ContainerRequest &request)
 				cpu_overlap(request.pod.job, confinement->cpus, system_cpus_);
 			!overlap.empty())
 			log_error("%s", overlap.c_str());
-	const Result<Ok> limited =
-		confinement ? limit_pod(request) : Result<Ok>(confinement.error());
+	const Result<Ok> checked =
+		confinement ? check_devices(request, *job) : Result<Ok>(confinement.error());
+	const Result<Ok> limited = checked ? limit_pod(request) : checked;
 	if (limited)
 		return adjustment(*confinement);
 	records_.forget_container(request.container.id);

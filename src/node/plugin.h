@@ -44,6 +44,7 @@ class Plugin
 	[[nodiscard]] Result<Confinement> allowed(const Pod &pod, const Container &container);
 	[[nodiscard]] JobFacts facts_of(std::uint32_t job);
 	[[nodiscard]] Result<Ok> limit_pod(const ContainerRequest &request);
+	[[nodiscard]] Result<Ok> check_devices(const ContainerRequest &request, std::uint32_t job);
 	[[nodiscard]] Result<Ok> record(
 		const ContainerRequest &request, std::uint32_t job, bool is_started);
 	[[nodiscard]] Result<std::string> start(const ContainerRequest &request);

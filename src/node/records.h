@@ -42,6 +42,8 @@ class Records
 	/* Creates the directories. io: not writable. */
 	static Result<Records> open(const std::filesystem::path &directory);
 
+	[[nodiscard]] const std::filesystem::path &directory() const { return directory_; }
+
 	/* io: not written, so the caller must not go on. */
 	[[nodiscard]] Result<Ok> close(std::uint32_t job, bool is_cleared) const;
 	enum class JobState { open, closed, cleared };

@@ -312,6 +312,50 @@ void containers_of_a_pod_share_its_memory()
 	CHECK_EQUAL(machine.read("cg/kubepods/podu1/memory.max"), std::string("1048576"));
 }
 
+/* LinuxDevice of nri's api.proto, as containerd writes the devices of CDI into the container. */
+void devices_of_containers_are_read()
+{
+	const auto device = [](const char *path, const char *kind, int major, int minor) {
+		return Message().text(1, path).text(2, kind).number(3, major).number(4, minor);
+	};
+	const Message linux = Message()
+				      .message(2, device("/dev/gpu1", "c", 195, 1))
+				      .message(2, device("/dev/disk", "b", 8, 0))
+				      .message(2, device("/dev/pipe", "p", 0, 0))
+				      .text(5, "/k/c1");
+	const auto request = parse_container_request(
+		Message()
+			.message(1, pod_of_job())
+			.message(2, Message().text(1, "c1").message(11, linux))
+			.bytes());
+	REQUIRE(request.ok());
+	CHECK((request->container.devices ==
+		std::vector<Device>{{"/dev/gpu1", 'c', 195, 1}, {"/dev/disk", 'b', 8, 0},
+			{"/dev/pipe", 'p', 0, 0}}));
+}
+
+/* Where slurmd denies nothing, another job's device would not be denied either. */
+void devices_need_a_cgroup_that_denies_them()
+{
+	const Machine machine;
+	machine.start_job("7", "1");
+	for (const char *kind : {"c", "p"}) {
+		const Message linux =
+			Message()
+				.message(2, Message().text(1, "/dev/gpu1").text(2, kind))
+				.text(5, "/kubepods/c1");
+		const auto got = answer_to(machine, "CreateContainer",
+			Message()
+				.message(1, pod_of_job().text(2, "train").text(4, "lab"))
+				.message(2, Message().text(1, "c1").message(11, linux)));
+		CHECK_EQUAL(got.ok(), *kind == 'p');
+		CHECK(got.ok() ||
+			got.error().what.find("slurmd does not keep devices from Slurm job 7, so "
+					      "/dev/gpu1 may be another job's: "
+					      "ConstrainDevices=yes") != std::string::npos);
+	}
+}
+
 void no_resize_is_above_the_share()
 {
 	const Machine machine;
@@ -504,6 +548,8 @@ int main()
 			TEST(only_sizes_are_memory), TEST(cgroups_of_pods),
 			TEST(a_removed_container_with_processes_is_remembered),
 			TEST(containers_of_a_pod_share_its_memory),
+			TEST(devices_of_containers_are_read),
+			TEST(devices_need_a_cgroup_that_denies_them),
 			TEST(no_resize_is_above_the_share), TEST(lists_of_processors),
 			TEST(processors_of_jobs_are_not_the_systems), TEST(cgroups_of_both_drivers),
 			TEST(settings_are_read_and_errors_say_what_to_write),
