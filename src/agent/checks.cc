@@ -243,6 +243,8 @@ Check devices(const App &app)
 			"devices; the API server must be 1.34 or later");
 	std::string nodes, why;
 	for (const auto &[name, node] : state.kube_nodes) {
+		if (core::is_hybrid(state.slurm_node(name)))
+			continue; /* see checks_hybrid.cc */
 		const std::string trouble = state.devices
 						    .on_node(name, state.settings.devices,
 							    state.slurm_node(name), now().mono_us)

@@ -4,6 +4,7 @@
  * say, which of them take no pods at all, and whether Slurm gives out more than the kubelet admits.
  */
 #include "src/agent/checks_parts.h"
+#include "src/core/world/hybrid_devices.h"
 
 #include <algorithm>
 
@@ -123,13 +124,44 @@ Check hybrid_sizes(const App &app)
 			  remedy + ", in slurm.conf; then restart slurmctld and slurmd");
 }
 
+/* Where slices and GRES differ, pods with claims get no devices. */
+Check hybrid_devices(const App &app)
+{
+	constexpr char name[] = "hybrid devices";
+	const core::State &state = app.world().state();
+	const core::DeviceRules &rules = state.settings.devices;
+	std::string text;
+	std::size_t count = 0;
+	for (const auto &[node, record] : state.slurm_nodes) {
+		if (!record.is_hybrid || !state.kube_nodes.contains(node))
+			continue;
+		for (const core::DeviceList &list : core::hybrid_device_lists(state, record)) {
+			count += list.devices.size();
+			if (!list.trouble.empty())
+				add_name(text, node + " (" + list.trouble + ")");
+		}
+	}
+	if (text.empty())
+		return passed(name,
+			std::to_string(count) + " devices of " + std::to_string(rules.size()) +
+				" rules have the indices of their numbers in Slurm");
+	return failed(name, "pods with resource claims get no devices of: " + text,
+		"make Gres= in slurm.conf and File= in gres.conf name exactly the devices that "
+		"the driver publishes, in the order of their numbers ('kubectl get "
+		"resourceslices', 'slurmd -G'), or correct 'only' and 'type_attribute' in "
+		"slurmkubed.yaml; then restart slurmctld and slurmd");
+}
+
 } // namespace
 
 std::vector<Check> hybrid(const App &app, const Findings &found)
 {
 	if (!has_hybrid(app))
 		return {};
-	return {hybrid_settings(found), hybrid_nodes(app), hybrid_sizes(app)};
+	std::vector<Check> all = {hybrid_settings(found), hybrid_nodes(app), hybrid_sizes(app)};
+	if (!app.config().devices.empty())
+		all.push_back(hybrid_devices(app));
+	return all;
 }
 
 } // namespace slurmkube::agent::check

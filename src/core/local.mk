@@ -62,6 +62,8 @@ core_files = \
 	%D%/device/fit.h \
 	%D%/device/given.cc \
 	%D%/device/given.h \
+	%D%/device/hybrid_list.cc \
+	%D%/device/hybrid_list.h \
 	%D%/device/inventory.h \
 	%D%/device/list_maker.cc \
 	%D%/device/list_maker.h \
@@ -246,6 +248,8 @@ core_files = \
 	%D%/world/extended_resources.h \
 	%D%/world/facts_reader.h \
 	%D%/world/holding.cc \
+	%D%/world/hybrid_devices.cc \
+	%D%/world/hybrid_devices.h \
 	%D%/world/hybrid_nodes.cc \
 	%D%/world/hybrid_nodes.h \
 	%D%/world/component.h \

@@ -22,6 +22,7 @@ core_test_files = \
 	%D%/test_gang_shape.cc \
 	%D%/test_gres.cc \
 	%D%/test_grouping.cc \
+	%D%/test_hybrid_list.cc \
 	%D%/test_identity_rules.cc \
 	%D%/test_inventory.cc \
 	%D%/test_label_features.cc \
@@ -60,6 +61,7 @@ core_test_files = \
 	%D%/test_world_gangs.cc \
 	%D%/test_world_hold.cc \
 	%D%/test_world_hybrid.cc \
+	%D%/test_world_hybrid_devices.cc \
 	%D%/test_world_hybrid_gangs.cc \
 	%D%/test_world_jobs.cc \
 	%D%/test_world_late_ends.cc \

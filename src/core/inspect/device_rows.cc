@@ -3,6 +3,7 @@
 
 #include "src/core/model/index_list.h"
 #include "src/core/model/outcome.h"
+#include "src/core/world/hybrid_devices.h"
 
 #include <algorithm>
 #include <map>
@@ -67,9 +68,14 @@ class Reporter
 	{
 		const DeviceRules &rules = state_.settings.devices;
 		const SlurmNode *slurm = state_.slurm_node(node);
+		if (is_hybrid(slurm))
+			return add_hybrid(*slurm);
 		const std::vector<DeviceList> &lists = state_.devices.lists_on(node, rules);
 		for (std::size_t i = 0; i < rules.size(); i++)
-			add_rule(node, rules[i], lists[i], slurm);
+			add_rule(node, rules[i], lists[i],
+				slurm && slurm->extra
+					? frozen_devices(*slurm->extra, rules[i], node)
+					: std::vector<DeviceId>());
 		const std::string why = state_.devices.on_node(node, rules, slurm, now_us_).trouble;
 		const DeviceRule *gone = rule_without_devices(rules, lists, node, slurm);
 		if (!why.empty() && gone)
@@ -79,14 +85,28 @@ class Reporter
 	[[nodiscard]] DeviceReport take() { return std::move(report_); }
 
       private:
+	/* The devices of a list with trouble have no indices. */
+	void add_hybrid(const SlurmNode &record)
+	{
+		const DeviceRules &rules = state_.settings.devices;
+		const std::vector<DeviceList> &found = state_.devices.lists_on(record.name, rules),
+					      by_index = hybrid_device_lists(state_, record);
+		for (std::size_t i = 0; i < rules.size(); i++) {
+			DeviceList list = found[i];
+			list.trouble = by_index[i].trouble;
+			std::vector<DeviceId> recorded;
+			for (const ListedDevice &one : by_index[i].devices)
+				recorded.push_back(one.id);
+			add_rule(record.name, rules[i], list, recorded);
+		}
+	}
+
+	/* recorded: by index */
 	void add_rule(const std::string &node, const DeviceRule &rule, const DeviceList &list,
-		const SlurmNode *slurm)
+		const std::vector<DeviceId> &recorded)
 	{
 		if (!list.trouble.empty())
 			report_.troubles.push_back({node, rule.gres, rule.driver, list.trouble});
-		std::vector<DeviceId> recorded;
-		if (slurm && slurm->extra)
-			recorded = frozen_devices(*slurm->extra, rule, node);
 		for (std::uint32_t index = 0; index < recorded.size(); index++)
 			add_recorded(node, rule, list, recorded[index], index);
 		for (const ListedDevice &one : list.devices) {

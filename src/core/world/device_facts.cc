@@ -5,6 +5,7 @@
 #include "src/core/reconcile/report.h"
 #include "src/core/reconcile/report_parts.h"
 #include "src/core/world/facts_reader.h"
+#include "src/core/world/hybrid_devices.h"
 #include "src/core/world/parts.h"
 #include "src/core/world/pod_devices.h"
 
@@ -155,9 +156,9 @@ void FactsReader::check_devices(
 		return wait_for_devices(uid, n);
 	}
 	const NodeAllocation &slot = job.nodes.front();
-	const SlurmNode *record = state_.slurm_node(slot.node);
-	const auto deals = deal(
-		*claims, slot, record ? record->extra.value_or("") : "", device_sources(state_));
+	const auto record = device_record(state_, slot);
+	const auto deals = record ? deal(*claims, slot, *record, device_sources(state_))
+				  : Result<std::vector<ClaimDeal>>(record.error());
 	if (deals)
 		follow_deals(uid, pod, *deals, {}, rank);
 	else

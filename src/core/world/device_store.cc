@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/world/device_store.h"
 
+#include "src/core/device/hybrid_list.h"
+#include "src/core/policy/gres.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -12,6 +15,7 @@ std::set<std::string> DeviceStore::changed(std::set<std::string> nodes, Now now)
 	for (const std::string &node : nodes) {
 		changed_us_[node] = now.mono_us;
 		lists_.erase(node);
+		hybrid_lists_.erase(node);
 	}
 	return nodes;
 }
@@ -30,7 +34,7 @@ std::set<std::string> DeviceStore::listed(const std::set<std::string> &live_uids
 {
 	if (!inventory_.is_listed()) {
 		listed_us_ = now.mono_us;
-		lists_.clear(); /* of all nodes: they said that nothing is listed */
+		forget_lists(); /* of all nodes: they said that nothing is listed */
 	}
 	return changed(inventory_.listed(live_uids), now);
 }
@@ -67,6 +71,17 @@ const std::vector<DeviceList> &DeviceStore::lists_on(
 	if (known != lists_.end() && known->second.size() == rules.size())
 		return known->second;
 	return lists_.insert_or_assign(node, inventory_.lists_on(node, rules)).first->second;
+}
+
+const std::vector<DeviceList> &DeviceStore::hybrid_lists_on(
+	const std::string &node, const DeviceRules &rules, const std::string &gres) const
+{
+	const auto known = hybrid_lists_.find(node);
+	if (known != hybrid_lists_.end() && known->second.gres == gres &&
+		known->second.lists.size() == rules.size())
+		return known->second.lists;
+	HybridLists made{gres, hybrid_lists(rules, lists_on(node, rules), gres_from_text(gres))};
+	return hybrid_lists_.insert_or_assign(node, std::move(made)).first->second.lists;
 }
 
 std::int64_t DeviceStore::absent_until_us(const std::string &node) const

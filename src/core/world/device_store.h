@@ -48,7 +48,11 @@ class DeviceStore
 	/* why: text for users; empty: slices and classes can be read. */
 	void set_unreadable(std::string why) { unreadable_ = std::move(why); }
 	/* The rules have changed. */
-	void forget_lists() { lists_.clear(); }
+	void forget_lists()
+	{
+		lists_.clear();
+		hybrid_lists_.clear();
+	}
 
 	/* ---- views ---- */
 	[[nodiscard]] const Inventory &inventory() const { return inventory_; }
@@ -61,6 +65,9 @@ class DeviceStore
 	/* One list for each rule. Valid until the next change. */
 	[[nodiscard]] const std::vector<DeviceList> &lists_on(
 		const std::string &node, const DeviceRules &rules) const;
+	/* The same by index, for a hybrid node whose record has this GRES (hybrid_list.h). */
+	[[nodiscard]] const std::vector<DeviceList> &hybrid_lists_on(
+		const std::string &node, const DeviceRules &rules, const std::string &gres) const;
 	/* What follows for the record of the node in Slurm, nullptr: there is none. */
 	[[nodiscard]] NodeDevices on_node(const std::string &node, const DeviceRules &rules,
 		const SlurmNode *slurm, std::int64_t now_us) const;
@@ -77,6 +84,11 @@ class DeviceStore
 	std::map<std::string, std::int64_t> changed_us_;
 	std::int64_t listed_us_ = 0;
 	mutable std::map<std::string, std::vector<DeviceList>> lists_; /* by node */
+	struct HybridLists {
+		std::string gres;
+		std::vector<DeviceList> lists;
+	};
+	mutable std::map<std::string, HybridLists> hybrid_lists_; /* by node */
 };
 
 } // namespace slurmkube::core

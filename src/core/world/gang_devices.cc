@@ -6,6 +6,7 @@
 #include "src/core/reconcile/report_parts.h"
 #include "src/core/world/extended_resources.h"
 #include "src/core/world/facts_reader.h"
+#include "src/core/world/hybrid_devices.h"
 #include "src/core/world/parts.h"
 #include "src/core/world/pod_devices.h"
 #include "src/core/world/shared_claims.h"
@@ -259,9 +260,9 @@ void FactsReader::check_devices_on(
 		return;
 	}
 	const std::vector<RankClaims> claims = claims_of_ranks(ranks, is_provisional);
-	const SlurmNode *record = state_.slurm_node(slot.node);
-	const auto deals = deal_to_ranks(
-		claims, slot, record ? record->extra.value_or("") : "", device_sources(state_));
+	const auto record = device_record(state_, slot);
+	const auto deals = record ? deal_to_ranks(claims, slot, *record, device_sources(state_))
+				  : Result<std::vector<std::vector<ClaimDeal>>>(record.error());
 	const SharedUsers users = users_of_shared(ranks, claims);
 	for (std::size_t i = 0; i < ranks.size(); i++) {
 		RankFacts &r = *ranks[i];

@@ -5,6 +5,7 @@
 #include "src/core/device/deal.h"
 #include "src/core/reconcile/report_parts.h"
 #include "src/core/world/extended_resources.h"
+#include "src/core/world/hybrid_devices.h"
 
 #include <algorithm>
 
@@ -148,6 +149,10 @@ std::optional<Refusal> devices_refuse(
 	std::string why = demand && !(*demand)->cpus.empty() && (*demand)->fit.contains(node)
 		? cores_trouble(state, node)
 		: "";
+	/* claims that a gang shares ask for more than this pod's own */
+	if (why.empty())
+		why = hybrid_device_trouble(
+			state, node, demand && !is_of_gang ? *demand : nullptr);
 	if (!why.empty())
 		return Refusal{Cause::device, std::move(why)};
 	if (!demand || (*demand)->fit.contains(node) ||

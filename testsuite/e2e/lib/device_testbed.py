@@ -83,7 +83,11 @@ def indices(bed, made):
 
 
 def indices_of_job(bed, number):
-    shown = bed.slurm.run("scontrol", "-d", "show", "job", number)
+    return indices_in(bed.slurm.run("scontrol", "-d", "show", "job", number))
+
+
+def indices_in(shown):
+    """The same of what scontrol has printed of one job."""
     out = []
     for part in re.search(r"GRES=gpu\S*\(IDX:([\d,-]+)\)", shown)[1].split(","):
         first, _, last = part.partition("-")

@@ -59,21 +59,26 @@ def use_cgroups(bed, lines):
 class HybridTestbed(Cluster):
     """The node's name must be unlike those of other runs on the machine: it names slurmd's cgroups.
     jobs_everywhere: jobs may have the system's processor, too, because the machine has two.
+    size: more of the node's line in slurm.conf; settings: more of slurmkubed.yaml.
     """
 
-    def __init__(self, build, node, jobs_everywhere=True):
+    def __init__(self, build, node, jobs_everywhere=True, size="", settings=None):
         self.node = node
         super().__init__(
             build,
             slurm_options={
                 "native_name": self.node,
-                "native_size": "CPUs=2 RealMemory=4000 Feature=kube-hybrid" + (
+                "native_size": f"CPUs=2 RealMemory=4000 Feature=kube-hybrid {size}" + (
                     "" if jobs_everywhere else f" CpuSpecList={SYSTEM}"
                 ),
             },
             agent_options={
                 "namespaces": [{"namespace": "default", "user": "root", "partitions": ["native"]}],
-                "settings": {"partition": "native", "nodes": {"max_gone_percent": 100}},
+                "settings": {
+                    "partition": "native",
+                    "nodes": {"max_gone_percent": 100},
+                    **(settings or {}),
+                },
             },
         )
         use_cgroups(self, CONF)
