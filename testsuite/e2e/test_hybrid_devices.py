@@ -3,10 +3,12 @@
 """Devices of a hybrid node: a pod's container has exactly those whose indices Slurm has given to
 its job, and native jobs beside it have others (see lib/hybrid_devices.py).
 
-HYBRID_STARTS=N HYBRID_SEED=N: how many pods and native jobs start at random, and the seed.
+HYBRID_STARTS=N HYBRID_ROUNDS=N HYBRID_SEED=N: how many pods and native jobs start at random, how
+often each daemon is killed, and the seed.
 """
 import os
 import random
+import time
 
 from history_checker.devices import given_twice
 from lib import equal, pod, run, wait_for
@@ -20,13 +22,20 @@ from lib.device_testbed import (
 )
 from lib.dra_driver import DraDriver
 from lib.expect import job_in_state, only_job, wait_no_live_jobs, wait_reason
-from lib.hybrid_devices import HybridDeviceTestbed, devices_of_cgroup, holders_by_index
+from lib.hybrid_crowd import Crowd, Killer
+from lib.hybrid_devices import (
+    DeviceSampler,
+    HybridDeviceTestbed,
+    devices_of_cgroup,
+    holders_by_index,
+)
 from lib.hybrid_testbed import SLOW
 from lib.manifests import job
 
 NODE = f"devices{os.getpid()}"
 ALL = [f"gpu-{i}" for i in range(DEVICES)]
 STARTS = int(os.environ.get("HYBRID_STARTS", "16"))
+ROUNDS = int(os.environ.get("HYBRID_ROUNDS", "1"))
 SEED = int(os.environ.get("HYBRID_SEED", "1"))
 
 
@@ -177,8 +186,6 @@ def test_pods_of_a_gang_share_the_devices_of_their_job(bed):
 def test_random_starts_and_ends(bed):
     """No device is ever in two jobs or two claims; each container has the devices of its job."""
     choose = random.Random(SEED)
-    for count in (1, 2):
-        bed.kube.create(claim_template(f"some-{count}", count))
     made, seen, wrong = {}, {}, []
 
     def look():
@@ -231,6 +238,25 @@ def test_devices_with_types(bed):
     equal(devices_of_pod(bed, "typed"), given)
     bed.delete("typed")
     bed.wait_idle()
+
+
+def test_nobody_shares_a_device_whatever_is_killed(bed):
+    """Pods and native jobs start and end at random, while each daemon is killed."""
+    with DeviceSampler(NODE, bed.containers) as sampler:
+        crowd, killer = Crowd(bed, SEED, most=6), Killer(bed, SEED, ROUNDS)
+        end = time.monotonic() + SLOW
+        crowd.run(
+            lambda: killer.is_done and (sampler.together or time.monotonic() > end), killer.step
+        )
+        crowd.wait_ended()
+    print(f"# {crowd.counts}, {sampler.looks} looks, {sampler.together} at both kinds")
+    equal(sampler.shared, [])
+    equal(given_twice(bed.kube.history["ResourceClaim"]), [])
+    assert sampler.together, "no pod with devices ran beside a native job with devices"
+    if "DRAIN" in bed.state() or "DOWN" in bed.state():
+        bed.slurm.run("scontrol", "update", f"NodeName={NODE}", "State=RESUME")
+    bed.wait_idle()
+    bed.agent.wait_ready()
 
 
 def test_no_job_is_left(bed):

@@ -8,71 +8,21 @@ whose creation met a slurmkube-node that was killed within its answer.
 HYBRID_ROUNDS=N HYBRID_SEED=N: how often each daemon is killed, and the seed.
 """
 import os
-import random
-import time
 
 from lib import equal, run, wait_for
 from lib.cpusets import Sampler
 from lib.expect import wait_no_live_jobs
-from lib.hybrid_crowd import Crowd
+from lib.hybrid_crowd import Crowd, Killer
 from lib.hybrid_testbed import SLOW, SYSTEM, HybridTestbed
 
 NODE = f"kills{os.getpid()}"
 ROUNDS = int(os.environ.get("HYBRID_ROUNDS", "1"))
 SEED = int(os.environ.get("HYBRID_SEED", "1"))
-PAUSE = 2.0  # seconds between two kills
-
-
-class _Killer:
-    """Kills each daemon, in an order that the seed decides, and starts it again after a moment."""
-
-    def __init__(self, bed, seed, rounds):
-        self.bed, self.random = bed, random.Random(seed)
-        self.order = [name for _ in range(rounds) for name in self._shuffled()]
-        self.next, self.away = time.monotonic() + PAUSE, None
-
-    def _shuffled(self):
-        return self.random.sample(sorted(self.daemons()), len(self.daemons()))
-
-    @property
-    def is_done(self):
-        return not self.order and not self.away
-
-    def step(self):
-        if time.monotonic() < self.next:
-            return
-        if self.away:
-            self.daemons()[self.away][1]()
-            self.away, self.next = None, time.monotonic() + PAUSE
-        elif self.order:
-            self.away = self.order.pop()
-            self.daemons()[self.away][0]()
-            self.next = time.monotonic() + self.random.choice((0.0, 0.5, 1.5))
-
-    def daemons(self):
-        bed = self.bed
-        plane = bed.plane
-        return {
-            "agent": (bed.agent.kill9, lambda: bed.agent.start(wait=False)),
-            # restarted at once, because the test asks it. One that is killed forgets what it has
-            # not saved (facts.md 74), and gives the processors of jobs that run away.
-            "slurmctld": (bed.slurm.restart, lambda: None),
-            "slurmd": (bed.slurm.slurmd.kill9, bed.slurm.slurmd.start),
-            "slurmkube-node": (bed.helper.kill9, bed.helper.start),
-            "kubelet": (
-                lambda: plane.kubelet(NODE, "--kill"),
-                lambda: plane.kubelet(NODE, "--start"),
-            ),
-            "containerd": (
-                lambda: plane.containerd(NODE, "--kill"),
-                lambda: plane.containerd(NODE, "--start"),
-            ),
-        }
 
 
 def test_nobody_shares_a_processor_whatever_is_killed(bed):
     with Sampler(NODE, bed.containers, systems={SYSTEM}) as sampler:
-        crowd, killer = Crowd(bed, SEED, most=3), _Killer(bed, SEED, ROUNDS)
+        crowd, killer = Crowd(bed, SEED, most=3), Killer(bed, SEED, ROUNDS)
         crowd.run(lambda: killer.is_done, killer.step)
         crowd.wait_ended()
     print(f"# {crowd.counts}, {sampler.looks} looks")

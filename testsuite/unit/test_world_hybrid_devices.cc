@@ -179,6 +179,16 @@ void an_allocated_pod_waits_for_the_device()
 	CHECK_EQUAL(s.act(), "allocate:c=gpu-1");
 }
 
+/* slurmkube-node would refuse the container. */
+void a_watcher_of_all_devices_goes_elsewhere()
+{
+	Stage s;
+	ResourceClaim watcher = claim("c", {for_admin(request("r"))});
+	watcher.resource_version = "2";
+	s.world.observe(ResourceClaimSeen{watcher});
+	CHECK_EQUAL(s.submit("a"), "submit:a-n2=");
+}
+
 /* What another rule finds does not concern the pod. */
 void another_gres_that_differs_is_no_trouble()
 {
@@ -211,6 +221,7 @@ int main()
 			TEST(a_node_that_lacks_a_device_gets_no_pod),
 			TEST(so_does_one_of_which_slurm_has_more),
 			TEST(an_allocated_pod_waits_for_the_device),
+			TEST(a_watcher_of_all_devices_goes_elsewhere),
 			TEST(another_gres_that_differs_is_no_trouble),
 			TEST(a_device_of_another_type_is_given_back)});
 }

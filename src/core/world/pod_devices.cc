@@ -31,6 +31,18 @@ std::string trouble_of(
 		state, {pod.name_space, one.claim}, state.component_key_of(pod.uid));
 }
 
+/* slurmkube-node knows no claims, and refuses containers with devices of other jobs. */
+constexpr char k_no_admin_access[] =
+	"is hybrid, where devices of other jobs cannot be used (adminAccess)";
+
+bool has_admin_access(const State &state, const Pod &pod)
+{
+	const auto claims = resource_claims_of(state, pod);
+	return claims && std::ranges::any_of(*claims, [](const ResourceClaim *claim) {
+		return std::ranges::any_of(claim->requests, &DeviceRequest::is_for_admin);
+	});
+}
+
 } // namespace
 
 bool is_used_by_others(const State &state, const ResourceClaim &claim, const PodUid &key)
@@ -143,6 +155,8 @@ std::optional<Refusal> devices_refuse(
 		return Refusal{Cause::device, *why};
 	if (auto refusal = device_plugin_refuses(state, pod, node))
 		return refusal;
+	if (is_hybrid(state.slurm_node(node)) && has_admin_access(state, pod))
+		return Refusal{Cause::device, k_no_admin_access};
 	const bool is_of_gang =
 		state.gangs.contains(uid) || state.gangs.contains(state.component_key_of(uid));
 	const auto demand = device_demand(state, pod, is_of_gang ? ClaimPart::own : ClaimPart::all);

@@ -129,12 +129,16 @@ class Sampler:
         except Exception as e:  # pylint: disable=broad-exception-caught # raised at the end
             self.error = e
 
+    def sets_of(self, processes):
+        """{owner: what it has for itself}"""
+        return sets_of(processes)
+
     def look(self):
         processes = {
             **processes_of_pods(self.root),
             **processes_of_jobs(self.node),
         }
-        sets = sorted(sets_of(processes).items(), key=str)
+        sets = sorted(self.sets_of(processes).items(), key=str)
         self.looks += 1
         self.together += len({type(owner) for owner, _ in sets}) == 2
         for at, (one, cpus) in enumerate(sets):

@@ -9,7 +9,8 @@ import stat
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from .device_claims import DRIVER, device_class, with_claim
+from .cpusets import Sampler
+from .device_claims import DRIVER, claim_template, device_class, with_claim
 from .device_testbed import DEVICES, RULES, indices_in, indices_of_job, with_run_directory
 from .expect import only_job
 from .hybrid_testbed import HybridTestbed
@@ -65,6 +66,8 @@ class HybridDeviceTestbed(HybridTestbed):
         self.plane.dra_driver(self.node, DEVICES)
         self.kube.create(device_class())
         self.kube.watch("ResourceClaim")
+        for count in (1, 2):
+            self.kube.create(claim_template(f"some-{count}", count))
 
     def start_agent(self):
         super().start_agent()
@@ -82,10 +85,20 @@ class HybridDeviceTestbed(HybridTestbed):
         """{device: its row of skube show devices}"""
         return {row["device"]: row for row in self.agent.skube("show", "devices")["devices"]}
 
-    def device_pod(self, name, shell, **source):
+    def device_pod(self, name, shell, spec=None, **source):
         """A pod of one processor with a claim; its program sees the run directory as /h."""
-        manifest = pod(name, cpu="900m", memory="50Mi", shell=shell)
+        manifest = pod(name, cpu="900m", memory="50Mi", shell=shell, spec=spec)
         return self.kube.create(with_run_directory(self, with_claim(manifest, **source)))
+
+    def make(self, name, shell="sleep 3600", **options):
+        """For a crowd: now one device, now two."""
+        template = f"some-{1 + len(name + shell) % 2}"
+        return self.device_pod(name, shell, resourceClaimTemplateName=template, **options)
+
+    def start_native(self, wrap, *options):
+        """The same of a native job, unless the options say how many."""
+        gres = () if any("--gres" in o for o in options) else (f"--gres=gpu:{1 + len(wrap) % 2}",)
+        return super().start_native(wrap, *gres, *options)
 
     @contextmanager
     def device_file_of_all(self, file):
@@ -113,6 +126,26 @@ class HybridDeviceTestbed(HybridTestbed):
         statuses = now["status"].get("containerStatuses", [])
         waiting = [s["state"].get("waiting", {}) for s in statuses]
         return " ".join(w.get("message", "") for w in waiting)
+
+
+def _devices_of_process(pid):
+    """The numbers of the devices in its environment; empty: it has ended, or has none."""
+    with suppress(OSError):
+        text = Path(f"/proc/{pid}/environ").read_text(errors="replace")
+        given = re.findall(r"(?:^|\0)GPU_DEVICE_\d+=gpu-(\d+)", text)
+        native = re.search(r"(?:^|\0)SLURM_JOB_GPUS=([\d,]+)", text)
+        return {int(number) for number in given + (native[1].split(",") if native else [])}
+    return set()
+
+
+class DeviceSampler(Sampler):
+    """The same for devices, as the environments of processes name them."""
+
+    def sets_of(self, processes):
+        sets = {
+            owner: set().union(*map(_devices_of_process, pids)) for owner, pids in processes.items()
+        }
+        return {owner: devices for owner, devices in sets.items() if devices}
 
 
 def devices_of_cgroup(node, job, files):
