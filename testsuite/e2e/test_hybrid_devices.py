@@ -15,6 +15,7 @@ from lib import equal, pod, run, wait_for
 from lib.device_claims import claim, claim_template, devices_in, with_claim
 from lib.device_testbed import (
     DEVICES,
+    IMPLICIT,
     UNTIL,
     devices_of_pod,
     indices_of_job,
@@ -183,6 +184,22 @@ def test_pods_of_a_gang_share_the_devices_of_their_job(bed):
     bed.wait_idle()
 
 
+def test_an_extended_resource(bed):
+    """A pod without a claim asks for two devices by the resource that each class has."""
+    manifest = with_run_directory(
+        bed, pod("plain", cpu="900m", memory="50Mi", shell=UNTIL.format("plain-ends"))
+    )
+    resources = manifest["spec"]["containers"][0]["resources"]
+    resources["requests"][IMPLICIT] = resources["limits"][IMPLICIT] = "2"
+    made = bed.kube.create(manifest)
+    bed.kube.wait_phase("plain", "Running", timeout=SLOW)
+    given = bed.indices(made)
+    (bed.dir / "plain-ends").touch()
+    equal((devices_of_pod(bed, "plain"), len(given)), (given, 2))
+    bed.delete("plain")
+    bed.wait_idle()
+
+
 def test_random_starts_and_ends(bed):
     """No device is ever in two jobs or two claims; each container has the devices of its job."""
     choose = random.Random(SEED)
@@ -222,6 +239,34 @@ def _phase(bed, name):
     return bed.kube.get("Pod", name)["status"]["phase"]
 
 
+def _resume(bed):
+    """Slurm may drain a node when a daemon of its own is killed at a bad time."""
+    state = bed.state()
+    if "DRAIN" in state or "DOWN" in state:
+        print(f"# the node is {state}", flush=True)
+        bed.slurm.run("scontrol", "update", f"NodeName={NODE}", "State=RESUME", check=False)
+    return state
+
+
+def test_nobody_shares_a_device_whatever_is_killed(bed):
+    """Pods and native jobs start and end at random, while each daemon is killed."""
+    with DeviceSampler(NODE, bed.containers) as sampler:
+        crowd, killer = Crowd(bed, SEED, most=6), Killer(bed, SEED, ROUNDS)
+        crowd.run(lambda: killer.is_done, killer.step)
+        end = time.monotonic() + SLOW
+        while not sampler.together and time.monotonic() < end:
+            state = _resume(bed)
+            crowd.step(True)
+        crowd.wait_ended()
+    print(f"# {crowd.counts}, {sampler.looks} looks, {sampler.together} at both kinds")
+    equal(sampler.shared, [])
+    equal(given_twice(bed.kube.history["ResourceClaim"]), [])
+    assert sampler.together, f"no pod ran beside a native job; the node was {state}"
+    _resume(bed)
+    bed.wait_idle()
+    bed.agent.wait_ready()
+
+
 def test_devices_with_types(bed):
     """slurmctld has the types of gres.conf, and says which one a job has."""
     (model,) = {d["attributes"]["model"]["string"] for d in bed.driver.devices().values()}
@@ -238,25 +283,6 @@ def test_devices_with_types(bed):
     equal(devices_of_pod(bed, "typed"), given)
     bed.delete("typed")
     bed.wait_idle()
-
-
-def test_nobody_shares_a_device_whatever_is_killed(bed):
-    """Pods and native jobs start and end at random, while each daemon is killed."""
-    with DeviceSampler(NODE, bed.containers) as sampler:
-        crowd, killer = Crowd(bed, SEED, most=6), Killer(bed, SEED, ROUNDS)
-        end = time.monotonic() + SLOW
-        crowd.run(
-            lambda: killer.is_done and (sampler.together or time.monotonic() > end), killer.step
-        )
-        crowd.wait_ended()
-    print(f"# {crowd.counts}, {sampler.looks} looks, {sampler.together} at both kinds")
-    equal(sampler.shared, [])
-    equal(given_twice(bed.kube.history["ResourceClaim"]), [])
-    assert sampler.together, "no pod with devices ran beside a native job with devices"
-    if "DRAIN" in bed.state() or "DOWN" in bed.state():
-        bed.slurm.run("scontrol", "update", f"NodeName={NODE}", "State=RESUME")
-    bed.wait_idle()
-    bed.agent.wait_ready()
 
 
 def test_no_job_is_left(bed):
