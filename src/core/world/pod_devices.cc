@@ -165,8 +165,7 @@ std::optional<Refusal> devices_refuse(
 		: "";
 	/* claims that a gang shares ask for more than this pod's own */
 	if (why.empty())
-		why = hybrid_device_trouble(
-			state, node, demand && !is_of_gang ? *demand : nullptr);
+		why = hybrid_device_trouble(state, node, demand && !is_of_gang ? *demand : nullptr);
 	if (!why.empty())
 		return Refusal{Cause::device, std::move(why)};
 	if (!demand || (*demand)->fit.contains(node) ||
