@@ -161,6 +161,31 @@ def test_agent_that_is_killed(bed):
     wait_no_live_jobs(bed)
 
 
+def test_driver_that_is_killed(bed):
+    """While it is away, a container keeps its CPU; when it is back, the other pod of the Job gets
+    the other one.
+    """
+    bed.kube.create(claim_template("shift", 1, class_name=CLASS))
+    manifest = job("shift", 2, shell=UNTIL.format("shift-ends"))
+    manifest["spec"]["parallelism"] = 1
+    template = with_run_directory(bed, manifest["spec"]["template"])
+    with_claim(template, resourceClaimTemplateName="shift")
+    bed.kube.create(manifest)
+    (first,) = wait_for(lambda: bed.kube.pods("shift-"), "the first pod")
+    made = bed.kube.wait_phase(first, "Running", timeout=SLOW)
+    given = _cpus_of_job(bed, made)
+    bed.driver.kill9()
+    bed.driver.start()
+    bed.kube.patch("Job", "shift", {"spec": {"parallelism": 2}})
+    names = wait_for(lambda: len(found := bed.kube.pods("shift-")) == 2 and found, "both pods")
+    (second,) = set(names) - {first}
+    bed.kube.wait_phase(second, "Running", timeout=SLOW)
+    (bed.dir / "shift-ends").touch()
+    equal(_cpus_of_container(bed, first), [given] * 2)
+    equal(_cpus_of_container(bed, second), [ALL - given] * 2)
+    wait_no_live_jobs(bed)
+
+
 def test_what_cannot_be_exact_is_refused(bed):
     """Each pod says why, and no job is submitted."""
     bed.kube.create(claim_template("two", 2, class_name=CLASS))

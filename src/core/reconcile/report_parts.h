@@ -46,7 +46,8 @@ std::string no_node_for_shared(const std::string &claim, const std::string &reas
 inline constexpr char k_shared_claim_elsewhere[] =
 	"pods of its job share a resource claim and must be on one node, and the job has several";
 inline constexpr char k_no_cpus_for_gangs[] =
-	"its resource claim asks for CPUs, and pods that share a Slurm job cannot have such claims";
+	"its resource claim asks for CPUs, and pods that share a Slurm job cannot have such "
+	"claims: annotate their owner with slurm-kube.io/gang: \"false\"";
 inline constexpr char k_no_devices[] = "has no devices for its resource claims";
 std::string resource_claim_being_written(const std::string &claim);
 /* ---- the claim that the agent makes for extended resources ---- */

@@ -96,6 +96,21 @@ class CpuDriver(_Driver):
         }
         super().__init__(plane, node, "dra.cpu", "dracpu", {**flags, **options})
 
+    def start(self):
+        """Returns when containerd knows the driver, too: a container that is created between its
+        registration with the kubelet and that is not confined.
+        """
+        before = self._synchronized()
+        super().start()
+        wait_for(
+            lambda: self.check() and self._synchronized() > before,
+            f"containerd to register {self.name}",
+        )
+
+    def _synchronized(self):
+        text = self.log.read_text(errors="replace") if self.log.exists() else ""
+        return text.count('"end: synchronize state with the runtime"')
+
     def prepared(self):
         """The CDI files on the node: one for each claim that is prepared."""
         files = (self.plane.nodes[self.node] / "cdi").glob("dra.k8s.io-cpu*")
