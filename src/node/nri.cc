@@ -91,7 +91,8 @@ bool read_device(std::string_view message, Device &device)
 			device.minor = static_cast<std::uint32_t>(field.value);
 		return true;
 	});
-	device.kind = kind.empty() ? '?' : kind.front();
+	const char first = kind.empty() ? '?' : kind.front();
+	device.kind = first == 'u' ? 'c' : first; /* 'u': without a buffer */
 	return ok;
 }
 

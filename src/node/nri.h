@@ -48,7 +48,7 @@ struct Pod {
 /* A file of the container below /dev, beyond those that all containers have. */
 struct Device {
 	std::string path; /* in the container */
-	char kind = 'c';  /* or 'b' */
+	char kind = 'c';  /* or 'b', or 'p' of a pipe; others are not known */
 	std::uint32_t major = 0, minor = 0;
 	bool operator==(const Device &) const = default;
 };

@@ -145,9 +145,13 @@ Result<Ok> Plugin::check_devices(const ContainerRequest &request, std::uint32_t 
 {
 	std::vector<Device> devices;
 	std::ranges::copy_if(request.container.devices, std::back_inserter(devices),
-		[](const Device &one) { return one.kind == 'c' || one.kind == 'b'; });
+		[](const Device &one) { return one.kind != 'p'; });
 	if (job == 0 || devices.empty())
 		return Ok{};
+	for (const Device &one : devices)
+		if (one.kind != 'c' && one.kind != 'b')
+			return device_refusal(request.pod,
+				"device " + one.path + " is of a kind that is not known");
 	const std::optional<std::filesystem::path> cgroup = cgroups_.device_cgroup_of(job);
 	if (!cgroup)
 		return device_refusal(request.pod,

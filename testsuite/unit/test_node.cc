@@ -322,6 +322,8 @@ void devices_of_containers_are_read()
 				      .message(2, device("/dev/gpu1", "c", 195, 1))
 				      .message(2, device("/dev/disk", "b", 8, 0))
 				      .message(2, device("/dev/pipe", "p", 0, 0))
+				      .message(2, device("/dev/raw", "u", 7, 1))
+				      .message(2, device("/dev/odd", "", 7, 2))
 				      .text(5, "/k/c1");
 	const auto request = parse_container_request(
 		Message()
@@ -331,7 +333,8 @@ void devices_of_containers_are_read()
 	REQUIRE(request.ok());
 	CHECK((request->container.devices ==
 		std::vector<Device>{{"/dev/gpu1", 'c', 195, 1}, {"/dev/disk", 'b', 8, 0},
-			{"/dev/pipe", 'p', 0, 0}}));
+			{"/dev/pipe", 'p', 0, 0}, {"/dev/raw", 'c', 7, 1},
+			{"/dev/odd", '?', 7, 2}}));
 }
 
 /* Where slurmd denies nothing, another job's device would not be denied either. */
@@ -339,7 +342,7 @@ void devices_need_a_cgroup_that_denies_them()
 {
 	const Machine machine;
 	machine.start_job("7", "1");
-	for (const char *kind : {"c", "p"}) {
+	for (const char *kind : {"c", "u", "p", "x"}) {
 		const Message linux =
 			Message()
 				.message(2, Message().text(1, "/dev/gpu1").text(2, kind))
@@ -349,10 +352,15 @@ void devices_need_a_cgroup_that_denies_them()
 				.message(1, pod_of_job().text(2, "train").text(4, "lab"))
 				.message(2, Message().text(1, "c1").message(11, linux)));
 		CHECK_EQUAL(got.ok(), *kind == 'p');
-		CHECK(got.ok() ||
-			got.error().what.find("slurmd does not keep devices from Slurm job 7, so "
-					      "/dev/gpu1 may be another job's: "
-					      "ConstrainDevices=yes") != std::string::npos);
+		if (*kind == 'x')
+			CHECK(got.error().what.find("/dev/gpu1 is of a kind that is not known") !=
+				std::string::npos);
+		else
+			CHECK(got.ok() ||
+				got.error().what.find(
+					"slurmd does not keep devices from Slurm job 7, so "
+					"/dev/gpu1 may be another job's: "
+					"ConstrainDevices=yes") != std::string::npos);
 	}
 }
 
