@@ -191,6 +191,18 @@ std::set<std::string> runtimes_in(const Toml &toml)
 	return names;
 }
 
+/* It adds the devices that the image's environment names, and slurmkube-node does not see them. */
+void check_binary(const Toml &toml, const std::string &name, std::vector<std::string> &lacks)
+{
+	const std::string binary = value_of(toml,
+		{"plugins", "io.containerd.cri.v1.runtime", "containerd", "runtimes", name,
+			"options", "BinaryName"});
+	if (binary.substr(binary.rfind('/') + 1).starts_with("nvidia-container-runtime"))
+		lacks.push_back("runtime " + name + " runs " + binary +
+			", which gives a container GPUs of other jobs: remove this runtime, and "
+			"give GPUs by resource claims (doc/hybrid.md, Devices)");
+}
+
 /* A user chooses any of the runtimes by a RuntimeClass. */
 void check_runtimes(const Toml &toml, const ReadFile &read, const std::string &system_cpus,
 	std::vector<std::string> &lacks)
@@ -201,6 +213,7 @@ void check_runtimes(const Toml &toml, const ReadFile &read, const std::string &s
 			"the configuration has no table "
 			"[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.NAME]");
 	for (const std::string &name : runtimes) {
+		check_binary(toml, name, lacks);
 		const std::string file = value_of(toml,
 			{"plugins", "io.containerd.cri.v1.runtime", "containerd", "runtimes", name,
 				"base_runtime_spec"});

@@ -443,6 +443,15 @@ def test_the_epilog_waits_without_containerd(bed):
     _idle(bed)
 
 
+# a runtime beside runc, as NVIDIA's toolkit writes it
+NVIDIA = """
+[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.nvidia]
+  runtime_type = 'io.containerd.runc.v2'
+[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.nvidia.options]
+  BinaryName = '/usr/bin/nvidia-container-runtime'
+"""
+
+
 def _check(bed, drop_in):
     """What --check says beside a containerd with this file in conf.d."""
     folder = bed.dir / "containerd"
@@ -466,6 +475,8 @@ def test_check_names_what_is_missing(bed):
         assert re.search(f"(?m)^ok +{line}", said), said
     said = _check(bed, "")
     equal(len(re.findall("(?m)^FAILED containerd", said)), 2)
+    said = _check(bed, good + NVIDIA)
+    assert re.search("(?m)^FAILED containerd .*nvidia-container-runtime, which gives", said), said
     job, _ = _allocate(bed, cpus=2)
     assert re.search(f"(?m)^FAILED processors .*processor 0 .*job {job}:", _check(bed, good))
     _bound(bed, "overlap", job)

@@ -66,6 +66,8 @@ void a_containerd_that_keeps_all()
 	CHECK(containerd_lacks(k_good, spec_in, "0-1").empty());
 	/* a part of the system's processors is fine */
 	CHECK(containerd_lacks(k_good, spec_in, "0-3").empty());
+	CHECK(lacks_with("SystemdCgroup = false", "BinaryName = '/nvidia-container-runtime/runc'")
+			.empty());
 	/* by hand, over several lines */
 	CHECK(lacks_with("['other', 'slurm-kube']", "[ # ]\n  \"other\",\n  \"slurm-kube\"\n]")
 			.empty());
@@ -97,6 +99,10 @@ void a_containerd_that_fails_open_is_named()
 			"a container of runtime kata could start"},
 		{"/kata.json", "/none.json", "a container of runtime kata could start"},
 		{"/kata.json", "/elsewhere.json", "a container of runtime kata could start"},
+		{"SystemdCgroup = false", "BinaryName = '/usr/bin/nvidia-container-runtime'",
+			"runtime runc runs /usr/bin/nvidia-container-runtime, which gives"},
+		{"SystemdCgroup = false", "BinaryName = \"nvidia-container-runtime.cdi\"",
+			"runtime runc runs nvidia-container-runtime.cdi, which gives"},
 	};
 	for (const auto &row : rows) {
 		const std::vector<std::string> lacks = lacks_with(row.text, row.other);
