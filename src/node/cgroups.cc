@@ -176,6 +176,13 @@ std::optional<fs::path> Cgroups::device_cgroup_of(std::uint32_t job) const
 	return found.empty() ? std::nullopt : std::optional(found.front());
 }
 
+void Cgroups::remove_probes() const
+{
+	for (const fs::path &parent : parents_in(is_v2_ ? root_ : root_ / "devices"))
+		for (const fs::path &job : directories_in(parent))
+			(void)::rmdir((job / k_probe_cgroup).c_str());
+}
+
 bool Cgroups::has_processes(const std::string &path) const
 {
 	const fs::path below = fs::path(path).relative_path();

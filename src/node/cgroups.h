@@ -20,6 +20,9 @@
 namespace slurmkube::node
 {
 
+/* A directory in a job's cgroup, see device_access.h. */
+inline constexpr const char *k_probe_cgroup = "slurm-kube-probe";
+
 class Cgroups
 {
       public:
@@ -43,6 +46,8 @@ class Cgroups
 	 * known, and the cgroup may deny nothing. */
 	[[nodiscard]] std::optional<std::filesystem::path> device_cgroup_of(
 		std::uint32_t job) const;
+	/* Those that could not be removed, or that a killed daemon has left. */
+	void remove_probes() const;
 	/* Kills what is left in the job's cgroups and removes them. False: something is left, so
 	 * call it again. Only when slurmd has ended the job. */
 	[[nodiscard]] bool remove(std::uint32_t job) const;

@@ -4,6 +4,7 @@
 #include "src/base/programs.h"
 #include "src/base/text.h"
 #include "src/node/containerd.h"
+#include "src/node/device_access.h"
 
 #include <cstdio>
 #include <fstream>
@@ -50,6 +51,16 @@ std::string cgroups_lack(const Settings &settings, const Cgroups &cgroups)
 		" has neither cgroup.controllers nor cpuset: write CgroupRoot";
 }
 
+/* By hand, so what the unit forbids does not show here. */
+std::string device_files_lack(const Settings &settings)
+{
+	const Result<Ok> made = try_device_file(settings.state_directory);
+	return made ? std::string()
+		    : made.error().what +
+			", so containers with devices are refused: run as root, "
+			"with CAP_MKNOD";
+}
+
 /* Jobs that run now, native ones too. */
 std::string jobs_overlap(const Settings &settings, const Cgroups &cgroups)
 {
@@ -80,6 +91,7 @@ int check_node(const Settings &settings, const Cgroups &cgroups)
 {
 	bool ok = tell("socket", socket_lacks(settings.nri_socket));
 	ok = tell("cgroups", cgroups_lack(settings, cgroups)) && ok;
+	ok = tell("devices", device_files_lack(settings)) && ok;
 	ok = tell("processors", jobs_overlap(settings, cgroups)) && ok;
 	ok = check_containerd(settings) && ok;
 	return ok ? 0 : 1;

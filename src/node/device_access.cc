@@ -2,12 +2,16 @@
 #include "src/node/device_access.h"
 
 #include "src/base/owned.h"
+#include "src/node/cgroups.h"
 
+#include <algorithm>
 #include <cerrno>
-#include <cstdint>
+#include <csignal>
+#include <cstring>
 #include <string>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -21,14 +25,37 @@ namespace fs = std::filesystem;
 namespace
 {
 
-/* The child's answer; other values are the number of devices that it may use. */
-constexpr std::uint32_t k_not_joined = UINT32_MAX;
+using ProbeClock = std::chrono::steady_clock;
+
+/* The kernel may need a moment after a process has ended, until its cgroup can be removed. */
+constexpr std::chrono::milliseconds k_removal_limit{50};
+
+Error probe_error(const std::string &what, int error)
+{
+	return {Errc::io, what + ": " + std::strerror(error)};
+}
+
+/* Tries each millisecond; false: in vain. */
+template <class Try> bool is_done_within(std::chrono::milliseconds limit, Try is_done)
+{
+	const ProbeClock::time_point end = ProbeClock::now() + limit;
+	while (!is_done()) {
+		if (ProbeClock::now() >= end)
+			return false;
+		(void)::poll(nullptr, 0, 1);
+	}
+	return true;
+}
 
 /* Removed at the end. */
 class DeviceFiles
 {
       public:
-	explicit DeviceFiles(fs::path directory) : directory_(std::move(directory)) {}
+	/* name: of this use; a check by hand may run beside the daemon */
+	DeviceFiles(fs::path directory, std::string name)
+	    : directory_(std::move(directory)), name_(std::move(name))
+	{
+	}
 	~DeviceFiles()
 	{
 		for (const fs::path &file : files_)
@@ -37,18 +64,23 @@ class DeviceFiles
 	DeviceFiles(const DeviceFiles &) = delete;
 	DeviceFiles &operator=(const DeviceFiles &) = delete;
 
-	bool make(const Device &device)
+	Result<Ok> make(const Device &device)
 	{
-		files_.push_back(directory_ / ("." + std::to_string(files_.size()) + ".device"));
+		files_.push_back(directory_ / ("." + name_ + std::to_string(files_.size())));
 		(void)::unlink(files_.back().c_str()); /* of a daemon that was killed */
 		const mode_t kind = device.kind == 'b' ? S_IFBLK : S_IFCHR;
-		return ::mknod(files_.back().c_str(), kind | S_IRUSR | S_IWUSR,
-			       makedev(device.major, device.minor)) == 0;
+		if (::mknod(files_.back().c_str(), kind | S_IRUSR | S_IWUSR,
+			    makedev(device.major, device.minor)) == 0)
+			return Ok{};
+		return probe_error("no device file can be made in " + directory_.string() +
+				" for " + device.path,
+			errno);
 	}
 	[[nodiscard]] const std::vector<fs::path> &all() const { return files_; }
 
       private:
 	fs::path directory_;
+	std::string name_;
 	std::vector<fs::path> files_;
 };
 
@@ -56,80 +88,142 @@ class DeviceFiles
 class ProbeCgroup
 {
       public:
-	explicit ProbeCgroup(const fs::path &parent) : path_(parent / "slurm-kube-probe")
+	explicit ProbeCgroup(const fs::path &parent) : path_(parent / k_probe_cgroup)
 	{
-		(void)::mkdir(path_.c_str(), S_IRWXU);
-		processes_ =
-			UniqueFd(::open((path_ / "cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
+		if (::mkdir(path_.c_str(), S_IRWXU) != 0 && errno != EEXIST)
+			error_ = errno;
+		else {
+			processes_ = UniqueFd(
+				::open((path_ / "cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
+			error_ = processes_ ? 0 : errno;
+		}
 	}
 	~ProbeCgroup()
 	{
 		processes_.reset();
-		(void)::rmdir(path_.c_str());
+		(void)is_done_within(k_removal_limit,
+			[this] { return ::rmdir(path_.c_str()) == 0 || errno != EBUSY; });
 	}
 	ProbeCgroup(const ProbeCgroup &) = delete;
 	ProbeCgroup &operator=(const ProbeCgroup &) = delete;
 
+	[[nodiscard]] Result<Ok> made() const
+	{
+		if (error_ == 0)
+			return Ok{};
+		return probe_error("no cgroup can be made as " + path_.string(), error_);
+	}
 	/* Async-signal-safe. */
 	[[nodiscard]] bool join() const { return ::write(processes_.get(), "0", 1) == 1; }
 
       private:
 	fs::path path_;
 	UniqueFd processes_;
+	int error_ = 0;
 };
 
 /* The child after fork(): async-signal-safe calls only. */
 [[noreturn]] void answer_as_child(
 	const ProbeCgroup &cgroup, const std::vector<fs::path> &files, int out)
 {
-	std::uint32_t usable = k_not_joined;
-	if (cgroup.join()) {
-		usable = 0;
-		while (usable < files.size() && ::access(files[usable].c_str(), R_OK) == 0)
-			usable++;
+	DeviceAnswer answer;
+	answer.is_joined = cgroup.join();
+	answer.error = answer.is_joined ? 0 : errno;
+	while (answer.error == 0 && answer.usable < files.size()) {
+		if (::access(files[answer.usable].c_str(), R_OK) == 0)
+			answer.usable++;
+		else
+			answer.error = errno;
 	}
-	(void)!::write(out, &usable, sizeof usable);
+	(void)!::write(out, &answer, sizeof answer);
 	::_exit(0);
 }
 
-std::optional<std::uint32_t> usable_in(
-	const ProbeCgroup &cgroup, const std::vector<fs::path> &files)
+/* False: nothing came in time. */
+bool read_answer(int in, DeviceAnswer &answer)
+{
+	const ProbeClock::time_point end = ProbeClock::now() + k_answer_limit;
+	pollfd entry = {in, POLLIN, 0};
+	int ready = 0;
+	do {
+		const auto left =
+			std::chrono::ceil<std::chrono::milliseconds>(end - ProbeClock::now());
+		ready = ::poll(&entry, 1, std::max(0, static_cast<int>(left.count())));
+	} while (ready < 0 && errno == EINTR);
+	return ready > 0 && ::read(in, &answer, sizeof answer) == sizeof answer;
+}
+
+/* Those that did not end in time once they were killed. There are no other children. */
+void reap_late_children()
+{
+	while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+	}
+}
+
+Result<DeviceAnswer> ask_in(const ProbeCgroup &cgroup, const std::vector<fs::path> &files)
 {
 	int ends[2];
 	if (::pipe2(ends, O_CLOEXEC) != 0)
-		return std::nullopt;
+		return probe_error("no pipe", errno);
 	const UniqueFd in(ends[0]);
 	UniqueFd out(ends[1]);
 	const pid_t child = ::fork();
 	if (child == 0)
 		answer_as_child(cgroup, files, out.get());
+	if (child < 0)
+		return probe_error("no process can be started", errno);
 	out.reset();
-	std::uint32_t usable = k_not_joined;
-	const bool is_answered =
-		child > 0 && ::read(in.get(), &usable, sizeof usable) == sizeof usable;
-	while (child > 0 && ::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-	}
-	if (!is_answered || usable == k_not_joined)
-		return std::nullopt;
-	return usable;
+	DeviceAnswer answer;
+	const bool is_answered = read_answer(in.get(), answer);
+	(void)::kill(child, SIGKILL); /* not waited for yet, so the id is its own */
+	(void)is_done_within(
+		k_removal_limit, [child] { return ::waitpid(child, nullptr, WNOHANG) != 0; });
+	if (!is_answered)
+		return Error{Errc::io,
+			"no answer within " + std::to_string(k_answer_limit.count()) + " ms"};
+	return answer;
 }
 
 } // namespace
 
+Result<const Device *> denied_by(
+	const DeviceAnswer &answer, const fs::path &cgroup, const std::vector<Device> &devices)
+{
+	if (!answer.is_joined)
+		return probe_error("no process can be put into " + cgroup.string(), answer.error);
+	if (answer.usable >= devices.size())
+		return nullptr;
+	const Device &device = devices[answer.usable];
+	if (answer.error != EPERM)
+		return probe_error("whether " + cgroup.string() + " denies device " + device.path +
+				" is not known",
+			answer.error);
+	return &device;
+}
+
 Result<const Device *> denied_device(
 	const fs::path &cgroup, const std::vector<Device> &devices, const fs::path &scratch)
 {
-	DeviceFiles files(scratch);
+	reap_late_children();
+	DeviceFiles files(scratch, "device");
 	for (const Device &device : devices)
-		if (!files.make(device))
-			return Error{Errc::io,
-				"no device file can be made in " + scratch.string() + " for " +
-					device.path};
+		if (const Result<Ok> made = files.make(device); !made)
+			return made.error();
 	const ProbeCgroup probe(cgroup);
-	const std::optional<std::uint32_t> usable = usable_in(probe, files.all());
-	if (!usable)
-		return Error{Errc::io, "no process can be put into " + cgroup.string()};
-	return *usable < devices.size() ? &devices[*usable] : nullptr;
+	if (const Result<Ok> made = probe.made(); !made)
+		return made.error();
+	const Result<DeviceAnswer> answer = ask_in(probe, files.all());
+	if (!answer)
+		return Error{answer.error().code,
+			"whether " + cgroup.string() +
+				" denies devices is not known: " + answer.error().what};
+	return denied_by(*answer, cgroup, devices);
+}
+
+/* A number for local use, which DevicePolicy=closed does not allow by itself. */
+Result<Ok> try_device_file(const fs::path &scratch)
+{
+	return DeviceFiles(scratch, "try").make({"a device", 'c', 240, 0});
 }
 
 } // namespace slurmkube::node

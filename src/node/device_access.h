@@ -11,18 +11,36 @@
 #include "src/base/result.h"
 #include "src/node/nri.h"
 
+#include <chrono>
+#include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <vector>
 
 namespace slurmkube::node
 {
 
+/* How long the child may take: it stops in a frozen cgroup, and the runtime waits for 2 s. */
+inline constexpr std::chrono::milliseconds k_answer_limit{500};
+
 /* The first device that the cgroup denies; nullptr: none. scratch: a directory for device files,
- * which need not be usable there (nodev). io: that cannot be found out. Waits for the child, for
- * about a millisecond. */
+ * which need not be usable there (nodev). io: that cannot be found out, and why. Takes about a
+ * millisecond, and at most k_answer_limit and 0.1 s. */
 Result<const Device *> denied_device(const std::filesystem::path &cgroup,
 	const std::vector<Device> &devices, const std::filesystem::path &scratch);
+
+/* io: no device file can be made there, so denied_device() fails. */
+Result<Ok> try_device_file(const std::filesystem::path &scratch);
+
+/* What the child has found. */
+struct DeviceAnswer {
+	bool is_joined = false;   /* it was in the cgroup */
+	std::uint32_t usable = 0; /* devices before the first that is not */
+	int error = 0;            /* errno of that one, or of joining */
+};
+
+/* Only EPERM is a denial; all else is io. */
+Result<const Device *> denied_by(const DeviceAnswer &answer, const std::filesystem::path &cgroup,
+	const std::vector<Device> &devices);
 
 } // namespace slurmkube::node
 

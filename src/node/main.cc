@@ -3,6 +3,7 @@
 #include "src/base/owned.h"
 #include "src/base/text.h"
 #include "src/node/check.h"
+#include "src/node/device_access.h"
 #include "src/node/epilog.h"
 #include "src/node/runtime.h"
 #include "src/node/settings.h"
@@ -164,6 +165,10 @@ int serve(const Settings &settings, const Records &records, const Cgroups &cgrou
 	Plugin plugin(records, cgroups, settings.system_cpus);
 	const UniqueFd stop = stop_signals();
 	Trouble trouble;
+	if (const Result<Ok> made = try_device_file(records.directory()); !made)
+		log_error("%s, so containers with devices are refused: the unit needs CAP_MKNOD "
+			  "and DeviceAllow=char-* m",
+			printable(made.error().what).c_str());
 	(void)sd_notify(0, "READY=1\nSTATUS=not connected");
 	for (;;) {
 		const Result<Ok> ended = serve_runtime(settings.nri_socket, plugin, stop.get(),

@@ -158,6 +158,7 @@ Result<Ok> Plugin::check_devices(const ContainerRequest &request, std::uint32_t 
 			"slurmd does not keep devices from Slurm job " + request.pod.job + ", so " +
 				devices.front().path +
 				" may be another job's: ConstrainDevices=yes in cgroup.conf");
+	cgroups_.remove_probes();
 	const auto denied = denied_device(*cgroup, devices, records_.directory());
 	if (!denied)
 		return device_refusal(request.pod, denied.error().what);

@@ -31,6 +31,7 @@ class Plugin
 	{
 		inventory_ = {};
 		has_inventory_ = false;
+		cgroups_.remove_probes();
 	}
 	/* Whether the runtime has said in this connection which containers run. */
 	[[nodiscard]] bool has_inventory() const { return has_inventory_; }

@@ -29,6 +29,7 @@ from lib.hybrid_devices import (
     HybridDeviceTestbed,
     devices_of_cgroup,
     holders_by_index,
+    probes_left,
 )
 from lib.hybrid_testbed import SLOW
 from lib.manifests import job
@@ -73,6 +74,7 @@ def test_a_pod_beside_a_native_job(bed):
         equal((len(given), len(natives)), (2, 1))
         assert not set(given) & set(natives), (given, natives)
         equal(devices_of_cgroup(NODE, number, bed.files), natives)
+        equal(probes_left(NODE), [])
         equal(devices_of_cgroup(NODE, only_job(bed, made)["JobId"], bed.files), given)
         (bed.dir / f"{name}-ends").touch()
         equal(devices_of_pod(bed, name), given)

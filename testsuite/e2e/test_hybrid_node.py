@@ -471,7 +471,7 @@ def test_check_names_what_is_missing(bed):
     Slurm gives the system's processor to jobs that need both."""
     good = bed.setup("containerd").replace("/etc/containerd", str(bed.dir / NODE))
     said = _check(bed, good)
-    for line in ("socket", "cgroups", "processors", "containerd"):
+    for line in ("socket", "cgroups", "devices", "processors", "containerd"):
         assert re.search(f"(?m)^ok +{line}", said), said
     said = _check(bed, "")
     equal(len(re.findall("(?m)^FAILED containerd", said)), 2)

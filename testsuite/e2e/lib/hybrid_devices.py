@@ -167,6 +167,11 @@ def devices_of_cgroup(node, job, files):
     return [f"gpu-{i}" for i in range(len(files)) if allowed & 1 << i]
 
 
+def probes_left(node):
+    """Cgroups of slurmkube-node's questions that were not removed."""
+    return list(Path("/sys/fs/cgroup/devices").glob(f"slurm_{node}/uid_*/job_*/slurm-kube-probe"))
+
+
 def holders_by_index(bed):
     """{device: [numbers of running jobs that have it]}, native ones and those of pods."""
     shown = bed.slurm.run("scontrol", "-d", "-o", "show", "job")
