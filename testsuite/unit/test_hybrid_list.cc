@@ -68,6 +68,20 @@ void the_number_of_a_device_is_its_index()
 		{{"gpu-0", "gpu-4294967297"}, "gpu:2",
 			"device gpu-4294967297 of driver gpu.example.com has no number from 0 to 1 "
 			"at the end of its name, which would be its index in Slurm"},
+		{{"gpu1", "renderd0"}, "gpu:2", "renderd0 gpu1"},
+		{{"0", "rack-1"}, "gpu:2", "0 rack-1"},
+		/* product numbers of PCI, not indices; c1 may be one, too */
+		{{"0000-03-00-0-0x56c0"}, "gpu:1",
+			"device 0000-03-00-0-0x56c0 of driver gpu.example.com has no number from 0 "
+			"to 0 at the end of its name, which would be its index in Slurm"},
+		{{"gpu-c0"}, "gpu:1",
+			"device gpu-c0 of driver gpu.example.com has no number from 0 to 0 at the "
+			"end of its name, which would be its index in Slurm"},
+		{{"gpu-0"}, "gpu:no_consume:1",
+			"Slurm gives no indices of gpu, because Gres of the node has no_consume"},
+		{{"gpu-0"}, "gpu:a100:no_consume:1",
+			"Slurm gives no indices of gpu, because Gres of the node has no_consume"},
+		{{"gpu-0"}, "gpu:1,nic:no_consume:1", "gpu-0"},
 		{{"gpu-0", "mig-0"}, "gpu:2",
 			"devices gpu-0 and mig-0 of driver gpu.example.com have the same number at "
 			"the end of their names"},
@@ -90,8 +104,15 @@ void the_types_must_be_those_of_slurm()
 		{"gpu:h:2(S:0),gpu:a:1(S:1)", "gpu-0:h gpu-1:a gpu-2:h"},
 		{"gpu:a:2,gpu:h:1",
 			"driver gpu.example.com publishes gpu:a:1,gpu:h:2, and Slurm has "
-			"gpu:a:2,gpu:h:1"},
-		{"gpu:3", "driver gpu.example.com publishes gpu:a:1,gpu:h:2, and Slurm has gpu:3"},
+			"gpu:a:2,gpu:h:1; types in Slurm must be the driver's"},
+		{"gpu:3",
+			"driver gpu.example.com publishes gpu:a:1,gpu:h:2, and Slurm has gpu:3; "
+			"types in Slurm must be the driver's"},
+		/* no pod could ask for gpu:A */
+		{"gpu:A:1,gpu:h:2",
+			"driver gpu.example.com publishes gpu:a:1,gpu:h:2, and Slurm has "
+			"gpu:A:1,gpu:h:2; types in gres.conf and slurm.conf must be in small "
+			"letters, as slurm-kube asks for them"},
 	};
 	for (const auto &row : rows)
 		CHECK_EQUAL(

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/core/device/hybrid_list.h"
 
+#include "src/core/model/gres_type.h"
 #include "src/core/model/index_list.h"
 
 #include <algorithm>
@@ -18,11 +19,25 @@ namespace
 
 using TypeCounts = std::map<std::string, std::uint64_t>; /* by type; empty: without */
 
+/* What is before the number in the last part of a name: nothing, or a word that is no beginning of
+ * a hexadecimal number. */
+bool is_word(const std::string &text)
+{
+	const auto is_letter = [](char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; };
+	const auto is_digit = [](char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'f'; };
+	return text.empty() ||
+		(std::ranges::all_of(text, is_letter) && !std::ranges::all_of(text, is_digit));
+}
+
 /* nullopt: it ends with no number, or with one that is no index. "gpu-01" is not gpu-1. */
 std::optional<std::uint32_t> number_of(const std::string &name)
 {
-	const std::size_t last = name.find_last_not_of("0123456789");
-	const std::string digits = last == std::string::npos ? name : name.substr(last + 1);
+	const std::size_t separator = name.find_last_of("-_");
+	const std::string part = separator == std::string::npos ? name : name.substr(separator + 1);
+	const std::size_t last = part.find_last_not_of("0123456789");
+	const std::string digits = last == std::string::npos ? part : part.substr(last + 1);
+	if (!is_word(part.substr(0, part.size() - digits.size())))
+		return std::nullopt;
 	std::uint32_t number = 0;
 	const auto [end, error] =
 		std::from_chars(digits.data(), digits.data() + digits.size(), number);
@@ -61,6 +76,24 @@ std::string text_of(const std::string &name, const TypeCounts &counts)
 	return out.empty() ? "no " + name : out;
 }
 
+bool is_without_indices(const Gres &one)
+{
+	return one.type == "no_consume" || one.type.ends_with(":no_consume");
+}
+
+/* What else there is to say if the types differ. */
+std::string hint_on_types(const DeviceRule &rule, const TypeCounts &given)
+{
+	const bool is_other = std::ranges::any_of(
+		given, [](const auto &one) { return one.first != as_gres_type(one.first); });
+	if (is_other)
+		return "; types in gres.conf and slurm.conf must be in small letters, as "
+		       "slurm-kube asks for them";
+	return rule.type_attribute.empty() || given.empty()
+		? ""
+		: "; types in Slurm must be the driver's";
+}
+
 DeviceList troubled(std::string why)
 {
 	return {.devices = {}, .trouble = std::move(why)};
@@ -75,11 +108,15 @@ DeviceList hybrid_list(
 		return {};
 	if (!found.trouble.empty())
 		return found;
+	for (const Gres &one : gres)
+		if (one.name == rule.gres && is_without_indices(one))
+			return troubled("Slurm gives no indices of " + rule.gres +
+				", because Gres of the node has no_consume");
 	const TypeCounts published = counts_of(found), given = counts_in_slurm(rule, gres);
 	if (published != given)
 		return troubled("driver " + rule.driver + " publishes " +
 			text_of(rule.gres, published) + ", and Slurm has " +
-			text_of(rule.gres, given));
+			text_of(rule.gres, given) + hint_on_types(rule, given));
 	if (rule.order != DeviceOrder::number && !found.devices.empty())
 		return troubled("the order of driver " + rule.driver +
 			" is not 'number', and on a hybrid node only a number in the name of a "
