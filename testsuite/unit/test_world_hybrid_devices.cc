@@ -102,7 +102,8 @@ struct Stage {
 	}
 
 	/* The job of the pod starts on n2. */
-	void start(const std::string &uid, const std::string &indices, const std::string &type = "")
+	void start(const std::string &uid, const std::string &indices, const std::string &type = "",
+		const std::vector<Gres> &more = {})
 	{
 		(void)submit(uid);
 		world.answer(
@@ -111,6 +112,7 @@ struct Stage {
 			7, make_marker("default", "pod-" + uid, "Pod", uid), JobState::running);
 		j.nodes = {make_allocation("n2", 1, 64, "0")};
 		j.nodes.front().gres = {{"gpu", type, 1, indices}};
+		std::ranges::copy(more, std::back_inserter(j.nodes.front().gres));
 		world.observe(JobSeen{j}, now);
 	}
 
@@ -201,6 +203,17 @@ void another_gres_that_differs_is_no_trouble()
 	CHECK(has(s.shown(), "nic.example.com publishes no nic, and Slurm has nic:4"));
 }
 
+/* A job of the whole node has all of its GRES; the pod's claim concerns one. */
+void another_gres_of_the_job_is_no_trouble()
+{
+	DeviceRule nic = rule("nic");
+	nic.driver = "nic.example.com";
+	Stage s({rule("gpu"), nic});
+	s.world.observe(SlurmNodeSeen{Stage::hybrid("gpu:2,nic:4")});
+	s.start("a", "1", "", {{"nic", "", 4, "0-3"}});
+	CHECK_EQUAL(s.act(), "allocate:c=gpu-1");
+}
+
 /* gres.conf has the files in another order. */
 void a_device_of_another_type_is_given_back()
 {
@@ -223,5 +236,6 @@ int main()
 			TEST(an_allocated_pod_waits_for_the_device),
 			TEST(a_watcher_of_all_devices_goes_elsewhere),
 			TEST(another_gres_that_differs_is_no_trouble),
+			TEST(another_gres_of_the_job_is_no_trouble),
 			TEST(a_device_of_another_type_is_given_back)});
 }

@@ -155,7 +155,7 @@ void FactsReader::check_devices(
 		n.device_wait = claims ? k_devices_not_told : claims.error().what;
 		return wait_for_devices(uid, n);
 	}
-	const NodeAllocation &slot = job.nodes.front();
+	const NodeAllocation slot = claimed_part(state_, job.nodes.front(), *claims);
 	const auto record = device_record(state_, slot);
 	const auto deals = record ? deal(*claims, slot, *record, device_sources(state_))
 				  : Result<std::vector<ClaimDeal>>(record.error());

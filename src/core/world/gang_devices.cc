@@ -58,6 +58,19 @@ void part_claims(const Pod &pod, RankClaims &rank)
 		rank.claims, [&](const ResourceClaim *claim) { return is_named(pod, *claim); });
 }
 
+std::vector<const ResourceClaim *> all_claims(const std::vector<RankClaims> &ranks)
+{
+	std::vector<const ResourceClaim *> all;
+	for (const RankClaims &rank : ranks) {
+		all.insert(all.end(), rank.claims.begin(), rank.claims.end());
+		for (const ResourceClaim *claim : rank.shared) {
+			if (std::ranges::find(all, claim) == all.end())
+				all.push_back(claim);
+		}
+	}
+	return all;
+}
+
 } // namespace
 
 bool are_claims_unread(const State &state, const Gang &gang)
@@ -260,8 +273,9 @@ void FactsReader::check_devices_on(
 		return;
 	}
 	const std::vector<RankClaims> claims = claims_of_ranks(ranks, is_provisional);
-	const auto record = device_record(state_, slot);
-	const auto deals = record ? deal_to_ranks(claims, slot, *record, device_sources(state_))
+	const NodeAllocation part = claimed_part(state_, slot, all_claims(claims));
+	const auto record = device_record(state_, part);
+	const auto deals = record ? deal_to_ranks(claims, part, *record, device_sources(state_))
 				  : Result<std::vector<std::vector<ClaimDeal>>>(record.error());
 	const SharedUsers users = users_of_shared(ranks, claims);
 	for (std::size_t i = 0; i < ranks.size(); i++) {

@@ -3,6 +3,7 @@
 
 #include "src/core/device/hybrid_list.h"
 #include "src/core/policy/gres.h"
+#include "src/core/world/pod_devices.h"
 
 #include <algorithm>
 
@@ -46,6 +47,18 @@ std::string hybrid_device_trouble(
 	if (!is_hybrid(record))
 		return {};
 	return trouble_among(state, *record, demand ? demand->gres : gres_from_text(record->gres));
+}
+
+NodeAllocation claimed_part(const State &state, const NodeAllocation &slot,
+	const std::vector<const ResourceClaim *> &claims)
+{
+	NodeAllocation part = slot;
+	const Result<DeviceDemand> &demand =
+		state.resource_claims.demand_of(claims, device_sources(state));
+	if (demand && is_hybrid(state.slurm_node(slot.node)))
+		std::erase_if(part.gres,
+			[&](const Gres &one) { return !has_gres_named(demand->gres, one.name); });
+	return part;
 }
 
 Result<std::string> device_record(const State &state, const NodeAllocation &slot)

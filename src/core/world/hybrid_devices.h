@@ -23,6 +23,11 @@ const std::vector<DeviceList> &hybrid_device_lists(const State &state, const Slu
 std::string hybrid_device_trouble(
 	const State &state, const std::string &node, const DeviceDemand *demand);
 
+/* What counts of the job's GRES on a node for the claims of its pods: on a hybrid node only what
+ * they ask for. Other GRES, as of a job of a whole node, may have devices that are not known. */
+NodeAllocation claimed_part(const State &state, const NodeAllocation &slot,
+	const std::vector<const ResourceClaim *> &claims);
+
 /* The lists of the node that the job has, as given_to() reads them: an external node has them in
  * its record. Errors: those of a hybrid node are not known at present (again), or contradict what
  * Slurm gave; the text is for users. */

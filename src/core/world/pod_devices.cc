@@ -43,6 +43,17 @@ bool has_admin_access(const State &state, const Pod &pod)
 	});
 }
 
+/* Also for what the pod shares with others of its gang. */
+std::string hybrid_trouble_of(const State &state, const Pod &pod, const std::string &node)
+{
+	if (!is_hybrid(state.slurm_node(node)))
+		return {};
+	if (has_admin_access(state, pod))
+		return k_no_admin_access;
+	const auto demand = device_demand(state, pod, ClaimPart::all);
+	return hybrid_device_trouble(state, node, demand ? *demand : nullptr);
+}
+
 } // namespace
 
 bool is_used_by_others(const State &state, const ResourceClaim &claim, const PodUid &key)
@@ -155,17 +166,14 @@ std::optional<Refusal> devices_refuse(
 		return Refusal{Cause::device, *why};
 	if (auto refusal = device_plugin_refuses(state, pod, node))
 		return refusal;
-	if (is_hybrid(state.slurm_node(node)) && has_admin_access(state, pod))
-		return Refusal{Cause::device, k_no_admin_access};
+	if (std::string why = hybrid_trouble_of(state, pod, node); !why.empty())
+		return Refusal{Cause::device, std::move(why)};
 	const bool is_of_gang =
 		state.gangs.contains(uid) || state.gangs.contains(state.component_key_of(uid));
 	const auto demand = device_demand(state, pod, is_of_gang ? ClaimPart::own : ClaimPart::all);
 	std::string why = demand && !(*demand)->cpus.empty() && (*demand)->fit.contains(node)
 		? cores_trouble(state, node)
 		: "";
-	/* claims that a gang shares ask for more than this pod's own */
-	if (why.empty())
-		why = hybrid_device_trouble(state, node, demand && !is_of_gang ? *demand : nullptr);
 	if (!why.empty())
 		return Refusal{Cause::device, std::move(why)};
 	if (!demand || (*demand)->fit.contains(node) ||
