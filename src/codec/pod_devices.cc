@@ -45,8 +45,8 @@ void take_claims(View<schema::k_spec> spec, bool is_init, std::vector<core::Cont
 		const std::string own = container.text<"restartPolicy">();
 		one.container = container.text<"name">();
 		one.is_short_lived = is_init && own != "Always";
-		one.may_restart = (own.empty() ? of_pod : own) != "Never" ||
-			container.objects<"restartPolicyRules">().size() > 0;
+		one.has_restart_rules = container.objects<"restartPolicyRules">().size() > 0;
+		one.may_restart = (own.empty() ? of_pod : own) != "Never" || one.has_restart_rules;
 		one.milli_cpu = milli_cpu_of(container);
 		const auto claims = container.object<"resources">().objects<"claims">();
 		for (std::size_t i = 0; i < std::min(claims.size(), k_claims_most); i++)

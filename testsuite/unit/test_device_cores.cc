@@ -210,6 +210,13 @@ void other_claims_do_not_need_cores()
 	slot.gres = {{"gpu", "", 1, "0"}};
 	const std::string extra = "slurm-kube:gpu@gpu.example.com=gpu-0";
 	CHECK_EQUAL(dealt(devices, {claim("c", {request("r")})}, slot, extra), "c: r=gpu-0");
+	/* nor is it waited for the CPUs of a node whose driver has never been there */
+	Devices without;
+	without.rules = {rule("gpu"), cores()};
+	without.classes.insert_or_assign("dra.cpu", cpu_class());
+	CHECK(!has(dealt(without, {claim("c", {request("r")})}, make_allocation("n1", 2, 64, "0-1"),
+			   ""),
+		"again"));
 	CHECK(has(dealt(devices, {claim("c", {request("r"), cpu_request("s", 2)})}, slot, extra),
 		"one CPU per core"));
 	slot.core_ids = "2-3";
@@ -258,6 +265,9 @@ void requests_must_be_the_claims()
 		init.container_claims.begin(), {"init", true, false, 0, {"cpus"}});
 	Pod restarts = cpu_pod("a", "c", 2000);
 	restarts.container_claims.front().may_restart = true;
+	ContainerClaims helper{"helper", false, true, 0, {}};
+	helper.has_restart_rules = true;
+	const Pod restarted = with_container(cpu_pod("a", "c", 2000), helper);
 	Pod extended = cpu_pod("a", "c", 2000);
 	extended.resource_claims.front().is_extended = true;
 	Pod both = with_two_claims(cpu_pod("a", "c", 3000));
@@ -288,6 +298,7 @@ void requests_must_be_the_claims()
 		{restarts, 2,
 			"resource claim c asks for CPUs, and container main may restart, after "
 			"which the driver lets others use them: set restartPolicy Never"},
+		{restarted, 2, "container helper has restartPolicyRules"},
 		{both, 2, ""},
 		{with_container(with_two_claims(one), {"other", false, false, 1000, {"more"}}), 2,
 			""},

@@ -74,7 +74,7 @@ void containers_with_claims()
 		"]";
 	const std::vector<ContainerClaims> wanted{{"init", true, true, 2000, {}},
 		{"side", false, true, 0, {}}, {"main", false, true, 1500, {"a", "b"}},
-		{"rules", false, true, 0, {}}};
+		{"rules", false, true, 0, {}, true}};
 	CHECK(pod_of(claims + containers).container_claims == wanted);
 	CHECK(pod_of(containers).container_claims.empty());
 	const Pod once = pod_of(claims + R"("restartPolicy":"Never",)" + containers);

@@ -127,6 +127,12 @@ Result<std::vector<DeviceId>> cores_to(const NodeAllocation &slot, const std::st
 	return out;
 }
 
+bool has_cores_list(const std::string &extra, const DeviceRules &rules, const std::string &node)
+{
+	const DeviceRule *rule = cores_rule(rules);
+	return rule && !frozen_devices(extra, *rule, node).empty();
+}
+
 bool ask_for_cores(const std::vector<const ResourceClaim *> &claims, const std::string &node,
 	const DeviceSources &from)
 {
@@ -173,6 +179,10 @@ std::string cpu_trouble_of(const Pod &pod, const std::vector<const ResourceClaim
 			return why;
 	}
 	for (const ContainerClaims &one : pod.container_claims) {
+		if (one.has_restart_rules && claimed > 0)
+			return "container " + one.container +
+				" has restartPolicyRules, which may restart others, too; after "
+				"that the driver lets others use the CPUs of resource claims";
 		const std::int64_t cpus = cpus_of(one, pod, claims, demand.cpus);
 		if (cpus == 0)
 			others += one.is_short_lived ? 0 : one.milli_cpu;

@@ -26,6 +26,9 @@ namespace slurmkube::core
 Result<std::vector<DeviceId>> cores_to(const NodeAllocation &slot, const std::string &extra,
 	const DeviceRules &rules, const Inventory &inventory);
 
+/* Whether the record of the node has its CPUs by core. */
+bool has_cores_list(const std::string &extra, const DeviceRules &rules, const std::string &node);
+
 /* Whether a request of the claims, which have no alternatives, can be met with CPUs of the node. */
 bool ask_for_cores(const std::vector<const ResourceClaim *> &claims, const std::string &node,
 	const DeviceSources &from);

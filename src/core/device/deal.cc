@@ -296,8 +296,10 @@ Result<std::vector<ClaimDeal>> deal(const std::vector<const ResourceClaim *> &cl
 	while (!out && ways.next())
 		out = deal_given(ways.claims(), *given, slot.node, from);
 	/* while the driver is away, it is not known which requests are for CPUs */
+	const bool may_be_cores = !cores && cores.error().code == Errc::again &&
+		has_cores_list(extra, from.rules, slot.node);
 	if (!out)
-		return !cores && cores.error().code == Errc::again ? cores.error() : first.error();
+		return may_be_cores ? cores.error() : first.error();
 	for (std::size_t i = 0; i < claims.size(); i++)
 		(*out)[i].claim = claims[i];
 	return out;

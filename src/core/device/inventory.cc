@@ -13,18 +13,6 @@ namespace slurmkube::core
 namespace
 {
 
-std::string double_name(const std::vector<const ResourceSlice *> &slices)
-{
-	std::set<std::string_view> names;
-	for (const ResourceSlice *slice : slices) {
-		for (const SliceDevice &device : slice->devices) {
-			if (!names.insert(device.name).second)
-				return device.name;
-		}
-	}
-	return {};
-}
-
 /* As k8s.io/dynamic-resource-allocation/resourceslice/tracker of 1.37 does (applyPatches). */
 bool concerns(const DeviceTaintRule &rule, const PoolId &pool)
 {
@@ -96,6 +84,7 @@ std::set<std::string> Inventory::seen(ResourceSlice slice)
 	const PoolId pool = slice.pool;
 	taint(slice);
 	slices_.insert_or_assign(slice.name, std::move(slice));
+	pools_.known.erase(pool);
 	nodes.merge(nodes_of_pool(pool));
 	return nodes;
 }
@@ -106,6 +95,7 @@ std::set<std::string> Inventory::gone(const std::string &slice)
 	if (found == slices_.end())
 		return {};
 	std::set<std::string> nodes = nodes_of_pool(found->second.pool);
+	pools_.known.erase(found->second.pool);
 	drop(found->second);
 	slices_.erase(found);
 	return nodes;
@@ -193,7 +183,18 @@ std::set<std::string> Inventory::rules_listed(const std::set<std::string> &live_
 
 /* ---- views ---- */
 
-Inventory::Pool Inventory::pool(const PoolId &id) const
+/* Only of pools that are there: a claim may name any. */
+const Inventory::Pool &Inventory::pool(const PoolId &id) const
+{
+	static const Pool none;
+	if (!by_pool_.contains(id))
+		return none;
+	const auto known = pools_.known.find(id);
+	return known != pools_.known.end() ? known->second
+					   : pools_.known.emplace(id, make_pool(id)).first->second;
+}
+
+Inventory::Pool Inventory::make_pool(const PoolId &id) const
 {
 	Pool pool;
 	const auto names = by_pool_.find(id);
@@ -212,8 +213,14 @@ Inventory::Pool Inventory::pool(const PoolId &id) const
 	if (there != wanted)
 		pool.trouble = text_of(id) + " is incomplete: it has " + there + " of " + wanted +
 			" slices of generation " + std::to_string(pool.slices[0]->generation);
-	else if (const std::string name = double_name(pool.slices); !name.empty())
-		pool.trouble = text_of(id) + " is invalid: two devices have the name " + name;
+	for (const ResourceSlice *slice : pool.slices) {
+		for (const SliceDevice &device : slice->devices) {
+			const bool is_new = pool.by_name.emplace(device.name, &device).second;
+			if (!is_new && pool.trouble.empty())
+				pool.trouble = text_of(id) +
+					" is invalid: two devices have the name " + device.name;
+		}
+	}
 	return pool;
 }
 
@@ -236,7 +243,7 @@ DeviceList Inventory::on_node(const std::string &node, const DeviceRule &rule) c
 	if (!is_listed_)
 		maker.fail("the devices have not been listed yet");
 	for (const PoolId &id : pools_on(node, rule.driver)) {
-		const Pool found = pool(id);
+		const Pool &found = pool(id);
 		if (!found.trouble.empty())
 			maker.fail(found.trouble);
 		for (const ResourceSlice *slice : found.slices) {
@@ -275,7 +282,7 @@ Inventory::Devices Inventory::all_on(const std::string &node) const
 	if (pools == by_node_.end())
 		return out;
 	for (const auto &[id, count] : pools->second) {
-		const Pool found = pool(id);
+		const Pool &found = pool(id);
 		out.trouble = out.trouble.empty() ? found.trouble : out.trouble;
 		for (const ResourceSlice *slice : found.slices) {
 			for (const SliceDevice &device : slice->devices) {
@@ -301,16 +308,9 @@ std::string Inventory::trouble_on(const std::string &node, const std::string &dr
 
 const SliceDevice *Inventory::find(const DeviceId &id) const
 {
-	const Pool found = pool(id.pool);
-	if (!found.trouble.empty())
-		return nullptr;
-	for (const ResourceSlice *slice : found.slices) {
-		for (const SliceDevice &device : slice->devices) {
-			if (device.name == id.name)
-				return &device;
-		}
-	}
-	return nullptr;
+	const Pool &known = pool(id.pool);
+	const auto found = known.by_name.find(id.name);
+	return known.trouble.empty() && found != known.by_name.end() ? found->second : nullptr;
 }
 
 std::set<std::string> Inventory::nodes_of(const std::string &driver) const

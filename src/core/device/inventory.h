@@ -15,6 +15,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace slurmkube::core
@@ -76,8 +77,22 @@ class Inventory
 	struct Pool {
 		std::vector<const ResourceSlice *> slices;
 		std::string trouble; /* incomplete or invalid; empty: its devices can be used */
+		std::map<std::string_view, const SliceDevice *> by_name;
 	};
-	[[nodiscard]] Pool pool(const PoolId &id) const;
+	/* Pools as they are asked for, with pointers into slices_: a copy begins anew. */
+	struct Pools {
+		Pools() = default;
+		Pools(const Pools &) {}
+		Pools &operator=(const Pools &other)
+		{
+			if (this != &other)
+				known.clear();
+			return *this;
+		}
+		std::map<PoolId, Pool> known;
+	};
+	[[nodiscard]] Pool make_pool(const PoolId &id) const;
+	[[nodiscard]] const Pool &pool(const PoolId &id) const;
 	[[nodiscard]] std::set<PoolId> pools_on(
 		const std::string &node, const std::string &driver) const;
 	[[nodiscard]] std::set<std::string> nodes_of_pool(const PoolId &id) const;
@@ -89,6 +104,7 @@ class Inventory
 	std::map<PoolId, std::set<std::string>> by_pool_;              /* names of slices */
 	std::map<std::string, std::map<PoolId, std::size_t>> by_node_; /* number of slices */
 	std::map<std::string, DeviceTaintRule> taint_rules_;           /* by name */
+	mutable Pools pools_;
 	bool is_listed_ = false;
 };
 

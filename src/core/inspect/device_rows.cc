@@ -92,6 +92,8 @@ class Reporter
 		const std::vector<DeviceList> &found = state_.devices.lists_on(record.name, rules),
 					      by_index = hybrid_device_lists(state_, record);
 		for (std::size_t i = 0; i < rules.size(); i++) {
+			if (rules[i].is_cores)
+				continue; /* not given to claims there */
 			DeviceList list = found[i];
 			list.trouble = by_index[i].trouble;
 			std::vector<DeviceId> recorded;

@@ -84,6 +84,7 @@ struct ContainerClaims {
 	bool may_restart = false;
 	std::int64_t milli_cpu = 0;      /* that it requests */
 	std::vector<std::string> claims; /* names within the pod */
+	bool has_restart_rules = false;  /* they may restart all containers of the pod */
 	bool operator==(const ContainerClaims &) const = default;
 };
 

@@ -9,11 +9,12 @@ namespace slurmkube::core
 namespace
 {
 
-std::string first_trouble(const std::vector<DeviceList> &lists)
+/* CPUs are no GRES, so the node can be made and resized without their list. */
+std::string first_trouble(const DeviceRules &rules, const std::vector<DeviceList> &lists)
 {
-	for (const DeviceList &list : lists) {
-		if (!list.trouble.empty())
-			return list.trouble;
+	for (std::size_t i = 0; i < rules.size(); i++) {
+		if (!rules[i].is_cores && !lists[i].trouble.empty())
+			return lists[i].trouble;
 	}
 	return {};
 }
@@ -23,7 +24,7 @@ bool replaces(const DeviceRule &rule, const DeviceList &list, const std::string 
 	const std::string &node)
 {
 	const std::vector<DeviceId> before = frozen_devices(extra, rule, node);
-	if (before.empty())
+	if (before.empty() || !list.trouble.empty())
 		return false;
 	std::vector<DeviceId> after;
 	for (const ListedDevice &device : list.devices)
@@ -38,7 +39,7 @@ NodeDevices node_devices(const DeviceRules &rules, const std::vector<DeviceList>
 {
 	NodeDevices out;
 	out.has_rules = !rules.empty();
-	out.trouble = first_trouble(lists);
+	out.trouble = first_trouble(rules, lists);
 	if (!out.trouble.empty()) {
 		out.gres = slurm ? without_places(slurm->gres) : "";
 		out.is_whole_gres = true;

@@ -103,8 +103,10 @@ NodeDevices DeviceStore::on_node(const std::string &node, const DeviceRules &rul
 	absent.trouble = "driver " + rule->driver +
 		" publishes no devices there any more; the node keeps its GRES for 10 minutes, "
 		"because the driver may only restart";
-	NodeDevices kept =
-		node_devices(rules, std::vector<DeviceList>(rules.size(), absent), node, slurm);
+	std::vector<DeviceList> left(rules.size(), absent);
+	for (std::size_t i = 0; rule->is_cores && i < rules.size(); i++)
+		left[i] = rules[i].is_cores ? absent : lists[i];
+	NodeDevices kept = node_devices(rules, left, node, slurm);
 	kept.again_us = absent_until_us(node);
 	return kept;
 }
