@@ -73,7 +73,10 @@ def test_a_pod_beside_a_native_job(bed):
         given, natives = bed.indices(made), indices_of_job(bed, number)
         equal((len(given), len(natives)), (2, 1))
         assert not set(given) & set(natives), (given, natives)
-        equal(devices_of_cgroup(NODE, number, bed.files), natives)
+        wait_for(
+            lambda: devices_of_cgroup(NODE, number, bed.files) == natives,
+            "slurmd to confine the native job",
+        )
         equal(probes_left(NODE), [])
         equal(devices_of_cgroup(NODE, only_job(bed, made)["JobId"], bed.files), given)
         (bed.dir / f"{name}-ends").touch()

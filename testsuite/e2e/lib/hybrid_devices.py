@@ -153,9 +153,12 @@ class DeviceSampler(Sampler):
 
 def devices_of_cgroup(node, job, files):
     """The names of devices whose files the cgroup of the job allows, as a process within it sees
-    them.
+    them. None: slurmd has not made it yet.
     """
-    (cgroup,) = Path("/sys/fs/cgroup/devices").glob(f"slurm_{node}/uid_*/job_{job}")
+    found = list(Path("/sys/fs/cgroup/devices").glob(f"slurm_{node}/uid_*/job_{job}"))
+    if not found:
+        return None
+    (cgroup,) = found
     pid = os.fork()
     if pid == 0:
         allowed = 0
