@@ -282,7 +282,9 @@ void an_allocated_pod_tells_of_prolog_and_claims()
 	j.configuring = true;
 	w.observe(JobSeen{j}, at(1));
 	CHECK_EQUAL(line(w, "waits for"), "PrologSlurmctld, which runs for job 12");
-	SlurmNode hybrid = slurm_node("n1", 8);
+	SlurmNode hybrid;
+	hybrid.name = "n1";
+	hybrid.cpus = 8;
 	hybrid.is_hybrid = true;
 	w.observe(SlurmNodeSeen{hybrid});
 	CHECK_EQUAL(line(w, "waits for"),
