@@ -37,7 +37,9 @@ machine. --only CONTESTANT skips the others of a burst; --profile FILE runs perf
 round of slurm-kube's burst; --variant NAME=JSON adds slurm-kube with those settings of
 slurmkubed.yaml to each round of a burst, --slurm-variant NAME=LINE with that line of slurm.conf,
 which scontrol reconfigure must apply; --scrape adds slurm-kube with its
-metrics fetched each second.
+metrics fetched each second. --beside PROGRAM runs another slurmkubed, such as that of an earlier
+commit, in turns with this one in burst and gang, on the same servers and with the same settings;
+the figures have the ratio to it.
 """
 import argparse
 import importlib
@@ -135,6 +137,7 @@ def options_of(words):
     p.add_argument("--variant", type=variant, action="append", default=[])
     p.add_argument("--slurm-variant", type=slurm_variant, action="append", default=[])
     p.add_argument("--scrape", action="store_true")
+    p.add_argument("--beside", type=Path)
     p.add_argument("--only", choices=ALL_OF_BURST)
     p.add_argument("--slurm", default="22.05.8")
     p.add_argument("--build", type=Path)

@@ -215,6 +215,12 @@ class BenchTestbed(Cluster):
             self.slurm.write_conf()
             self.slurm.reconfigure()
 
+    def choose_agent(self, program):
+        """For its next start: slurmkubed of another build, or with None of this one."""
+        self.agent.daemon.command = self.slurm.program(
+            program or self.agent.program, "--config", self.agent.dir / "slurmkubed.yaml"
+        )
+
     def profile(self, path):
         """Profiles the whole machine into path until the returned process gets SIGINT; for use with
         perf report.

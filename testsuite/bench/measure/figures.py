@@ -44,6 +44,11 @@ class Figures:
         if key in self.values and self.values.get(other) and self.median(other):
             self.ratios.setdefault(key, {})[other] = round(self.median(key) / self.median(other), 3)
 
+    def ratios_beside(self, name, other):
+        """Records the ratio of each figure of scenario name to the same one of scenario other."""
+        for key in [k for k in self.values if k.startswith(f"{name}.")]:
+            self.ratio(key, other + key[len(name) :])
+
     def median(self, key):
         return statistics.median(self.values[key])
 

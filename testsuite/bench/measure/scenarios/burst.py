@@ -29,6 +29,7 @@ LIMIT, SLOWEST = (
     60.0,
     50,
 )  # seconds per contestant, more if that would be fewer pods/s; unbound pods are counted
+BESIDE = "-beside"  # of figures of the agent that --beside names
 WARM_UP = 1000  # maximum number of pods in the warm-up round
 
 
@@ -191,10 +192,11 @@ class Contest:
         self.clean(prefix)
         return text
 
-    def burst(self, keep=True, name="burst", settings=None, slurm_line=None):
-        """Measures slurm-kube, under another name if settings of the agent or Slurm differ. Its
-        jobs have ended before the next contestant's turn.
+    def burst(self, keep=True, name="burst", settings=None, slurm_line=None, program=None):
+        """Measures slurm-kube, under another name if settings of the agent or Slurm or the agent's
+        program differ. Its jobs have ended before the next contestant's turn.
         """
+        self.bed.choose_agent(program)
         self.bed.configure_agent(settings or {})
         self.bed.configure_slurm(slurm_line)
         prefix, rpcs, begin = self.prepare("slurm"), self.bed.slurm.rpcs(), time.time()
@@ -259,6 +261,7 @@ class Contest:
         )
 
     def ratios(self):
+        self.figures.ratios_beside("burst", f"burst{BESIDE}")
         best = self.key("bind-limit", "pods_per_s")
         limits = [self.key(f"bind-limit.in_flight_{n}", "pods_per_s") for n in IN_FLIGHT]
         self.figures.same(
@@ -307,6 +310,10 @@ def measure(options, figures):
                 )
                 turns = [contest.burst] if "burst" in options.contestants else []
                 turns += [contest.scraped_burst] if options.scrape else []
+                if options.beside:
+                    turns += [
+                        lambda keep: contest.burst(keep, f"burst{BESIDE}", program=options.beside)
+                    ]
                 told += [turn(number >= 0) for turn in turns[:: -1 if number % 2 else 1]]
                 told += [
                     contest.burst(number >= 0, f"burst-{name}", settings)

@@ -14,7 +14,7 @@ from lib import job, wait_for
 
 from ..bench_testbed import BenchTestbed
 from ..figures import say
-from .burst import WARM_UP, Contest
+from .burst import BESIDE, WARM_UP, Contest
 
 GANGS = 10  # in the second case
 LIMIT_NAME = "gang-bind-limit"
@@ -87,8 +87,10 @@ def limit_round(contest, in_flight, keep):
     return text
 
 
-def one_round(contest, scenario, jobs, pods, keep):
+def one_round(contest, scenario, jobs, pods, keep, program=None):
+    """program: slurmkubed of another build."""
     bed, prefix = contest.bed, f"gang-{jobs}-{contest.rounds}"
+    bed.choose_agent(program)
     contest.rounds += 1
     make_jobs(bed, prefix, jobs, pods)
     bed.audit.mark()
@@ -105,12 +107,25 @@ def one_round(contest, scenario, jobs, pods, keep):
     return text
 
 
+def turns(contest, beside, number, keep):
+    """Both cases, each with the agent of beside before or after this one, if it is given."""
+    said = []
+    for jobs in (1, GANGS):
+        agents = [("", None)] + ([(BESIDE, beside)] if beside else [])
+        said += [
+            one_round(contest, f"gang-{jobs}{name}", jobs, contest.pods // jobs, keep, program)
+            for name, program in agents[:: -1 if number % 2 else 1]
+        ]
+    return said
+
+
 def ratios(figures, in_flight):
     best = f"{LIMIT_NAME}.pods_per_s"
     figures.same(
         best, max((f"{LIMIT_NAME}.in_flight_{n}.pods_per_s" for n in in_flight), key=figures.median)
     )
     for jobs in (1, GANGS):
+        figures.ratios_beside(f"gang-{jobs}", f"gang-{jobs}{BESIDE}")
         figures.ratio(f"gang-{jobs}.pods_per_s", best)
     figures.ratio(
         f"gang-{GANGS}.skew_worst_ms", f"{LIMIT_NAME}.in_flight_{in_flight[0]}.skew_worst_ms"
@@ -132,10 +147,7 @@ def measure(options, figures):
             keep = number >= 0
             contest.pods = options.pods if keep else min(options.pods, WARM_UP)
             told = [limit_round(contest, n, keep) for n in options.in_flight]
-            told += [
-                one_round(contest, f"gang-{jobs}", jobs, contest.pods // jobs, keep)
-                for jobs in (1, GANGS)
-            ]
+            told += turns(contest, options.beside, number, keep)
             say(f"round {number + 1} of {options.repeat}: " + ", ".join(told))
             if keep:
                 ratios(figures, options.in_flight)
