@@ -230,7 +230,7 @@ void App::want_round()
 	if (next_round_.is_wanted)
 		return;
 	next_round_.is_wanted = true;
-	loop_.post([this] { round(); });
+	loop_.after(next_round_.pace.wait(now().mono_us), [this] { round(); });
 }
 
 void App::round()
@@ -252,6 +252,7 @@ void App::round()
 		executor_.ask_for_node(name);
 	watching_.hub.changed();
 	plan_next_look();
+	next_round_.pace.note_round(at.mono_us, now().mono_us);
 }
 
 void App::note_cluster_trouble()

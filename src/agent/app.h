@@ -28,6 +28,7 @@
 #include "src/agent/sources.h"
 #include "src/agent/watch/hub.h"
 #include "src/agent/watch/watched_world.h"
+#include "src/core/world/round_pace.h"
 #include "src/core/world/world.h"
 
 #include <memory>
@@ -134,6 +135,7 @@ class App : private link::LinkSink
 	struct NextRound {
 		bool is_wanted = false;
 		Loop::TimerId timer = 0;
+		core::RoundPace pace;
 	} next_round_;
 	core::Now started_;
 };

@@ -307,6 +307,7 @@ core_files = \
 	%D%/world/requested_nodes.cc \
 	%D%/world/review_queue.cc \
 	%D%/world/review_queue.h \
+	%D%/world/round_pace.h \
 	%D%/world/room.cc \
 	%D%/world/settings.cc \
 	%D%/world/rank_ends.cc \

@@ -37,6 +37,7 @@ core_test_files = \
 	%D%/test_quantity.cc \
 	%D%/test_rank_layout.cc \
 	%D%/test_reconcile.cc \
+	%D%/test_round_pace.cc \
 	%D%/test_selection.cc \
 	%D%/test_slinky_node.cc \
 	%D%/test_topology_lines.cc \

@@ -10,8 +10,12 @@
 
 #include "src/core/model/scheduling_constraints.h"
 
+#include <endian.h>
+
+#include <algorithm>
 #include <compare>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,7 +26,24 @@ namespace slurmkube::core
 
 struct PodUid {
 	std::string text;
-	auto operator<=>(const PodUid &) const = default;
+
+	bool operator==(const PodUid &) const = default;
+	/* In the order of the texts. Maps of thousands of pods are searched all the time, and the
+	 * first bytes of uids, which are random, mostly differ. */
+	std::strong_ordering operator<=>(const PodUid &other) const
+	{
+		const auto by_head = head() <=> other.head();
+		return by_head != 0 ? by_head : text <=> other.text;
+	}
+
+      private:
+	/* The first eight bytes as a number of that order. */
+	[[nodiscard]] std::uint64_t head() const
+	{
+		std::uint64_t bytes = 0;
+		std::memcpy(&bytes, text.data(), std::min(sizeof(bytes), text.size()));
+		return be64toh(bytes);
+	}
 };
 
 /* Thousandths of a CPU in a whole one. A Slurm CPU on an external node is a whole CPU, or what

@@ -46,6 +46,9 @@ bool Occupancy::take(const std::string &node, const PodUid &pod, const Resources
 		add(share.sum, requests, 1);
 		return false;
 	}
+	/* asked for all the time, and few pods are resized */
+	if (requests == held->second.at_binding && requests == held->second.now)
+		return false;
 	Resources now = larger(held->second.at_binding, requests);
 	if (now == held->second.now)
 		return false;
