@@ -65,6 +65,7 @@ core_files = \
 	%D%/device/hybrid_list.cc \
 	%D%/device/hybrid_list.h \
 	%D%/device/inventory.h \
+	%D%/device/inventory_taints.cc \
 	%D%/device/list_maker.cc \
 	%D%/device/list_maker.h \
 	%D%/device/rank_deal.cc \

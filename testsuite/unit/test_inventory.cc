@@ -70,6 +70,11 @@ std::string text_of(const DeviceList &list)
 	return out;
 }
 
+bool has_part(const std::string &text, const std::string &part)
+{
+	return text.find(part) != std::string::npos;
+}
+
 void devices_are_in_the_order_of_their_numbers()
 {
 	const Inventory devices = inventory_of({slice("s",
@@ -256,6 +261,38 @@ void a_slice_that_moves_concerns_both_nodes()
 	CHECK_EQUAL(text_of(devices.on_node("n2", rule())), "gpu-0");
 }
 
+/* Lists are kept, and made anew when a slice of one of their pools changes. */
+void lists_follow_every_change()
+{
+	ResourceSlice other = slice("b", {device("gpu-7")}, "n1", 1, 2);
+	other.node = "n2";
+	Inventory devices = inventory_of({slice("a", {device("gpu-0")}, "n1", 1, 2), other});
+	CHECK_EQUAL(text_of(devices.on_node("n1", rule())), "gpu-0");
+	CHECK(&devices.on_node("n1", rule()) == &devices.on_node("n1", rule()));
+	CHECK_EQUAL(text_of(devices.on_node("n1", rule("false"))), "");
+	DeviceRule by_name = rule();
+	by_name.order = DeviceOrder::name;
+	CHECK(&devices.on_node("n1", rule()) != &devices.on_node("n1", by_name));
+	CHECK(devices.nodes_of(k_driver) == (Nodes{"n1", "n2"}));
+	const Inventory copy = devices;
+	/* the pool's slice of another node makes the pool incomplete on this one */
+	CHECK(devices.gone("b") == (Nodes{"n1", "n2"}));
+	CHECK(has_part(devices.on_node("n1", rule()).trouble, "is incomplete"));
+	CHECK_EQUAL(text_of(devices.on_node("n2", rule())), "");
+	CHECK(devices.nodes_of(k_driver) == Nodes{"n1"});
+	(void)devices.seen(other);
+	CHECK_EQUAL(text_of(devices.on_node("n1", rule())), "gpu-0");
+	CHECK(devices.nodes_of(k_driver) == (Nodes{"n1", "n2"}));
+	(void)devices.seen(slice("a", {device("gpu-1")}, "n1", 1, 2));
+	CHECK_EQUAL(text_of(devices.on_node("n1", rule())), "gpu-1");
+	(void)devices.listed({});
+	CHECK_EQUAL(text_of(devices.on_node("n1", rule())), "");
+	CHECK_EQUAL(text_of(copy.on_node("n1", rule())), "gpu-0");
+	CHECK_EQUAL(text_of(copy.on_node("n2", rule())), "gpu-7");
+	devices.forget_lists();
+	CHECK_EQUAL(text_of(devices.on_node("n1", rule())), "");
+}
+
 /* ---- the list in Slurm's record ---- */
 
 DeviceList list_of(const std::vector<std::pair<std::string, std::string>> &devices)
@@ -418,7 +455,7 @@ int main()
 			TEST(two_rules_for_one_gres_on_a_node_are_trouble),
 			TEST(nothing_is_said_before_the_first_list),
 			TEST(a_slice_that_moves_concerns_both_nodes),
-			TEST(a_list_is_one_word_of_extra),
+			TEST(lists_follow_every_change), TEST(a_list_is_one_word_of_extra),
 			TEST(a_list_with_trouble_stays_as_it_was),
 			TEST(without_devices_the_word_goes),
 			TEST(taint_rules_concern_what_meets_all_criteria),

@@ -4,44 +4,10 @@
 #include "src/core/device/list_maker.h"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 namespace slurmkube::core
 {
-
-namespace
-{
-
-/* As k8s.io/dynamic-resource-allocation/resourceslice/tracker of 1.37 does (applyPatches). */
-bool concerns(const DeviceTaintRule &rule, const PoolId &pool)
-{
-	return rule.has_selector && (!rule.driver || *rule.driver == pool.driver) &&
-		(!rule.pool || *rule.pool == pool.name);
-}
-
-/* More rules than these for one device are one more taint, which only a toleration of everything
- * tolerates. */
-constexpr std::size_t k_rule_taints_most = 16;
-constexpr const char *k_too_many_rules = "slurm-kube.io/too-many-taint-rules";
-
-std::vector<Taint> taints_of(
-	const std::vector<const DeviceTaintRule *> &rules, const std::string &device)
-{
-	std::vector<Taint> taints;
-	for (const DeviceTaintRule *rule : rules) {
-		if (rule->device && *rule->device != device)
-			continue;
-		if (taints.size() == k_rule_taints_most) {
-			taints.push_back({k_too_many_rules, "", "NoSchedule"});
-			break;
-		}
-		taints.push_back(rule->taint);
-	}
-	return taints;
-}
-
-} // namespace
 
 /* ---- what the API server reports ---- */
 
@@ -56,6 +22,15 @@ std::set<std::string> Inventory::nodes_of_pool(const PoolId &id) const
 			nodes.insert(node);
 	}
 	return nodes;
+}
+
+/* What was made of the pool, and of these nodes. */
+void Inventory::forget(const PoolId &id, const std::set<std::string> &nodes)
+{
+	made_.pools.erase(id);
+	made_.nodes.erase(id.driver);
+	for (const std::string &node : nodes)
+		made_.lists.erase(node);
 }
 
 void Inventory::drop(const ResourceSlice &slice)
@@ -84,8 +59,8 @@ std::set<std::string> Inventory::seen(ResourceSlice slice)
 	const PoolId pool = slice.pool;
 	taint(slice);
 	slices_.insert_or_assign(slice.name, std::move(slice));
-	pools_.known.erase(pool);
 	nodes.merge(nodes_of_pool(pool));
+	forget(pool, nodes);
 	return nodes;
 }
 
@@ -95,7 +70,7 @@ std::set<std::string> Inventory::gone(const std::string &slice)
 	if (found == slices_.end())
 		return {};
 	std::set<std::string> nodes = nodes_of_pool(found->second.pool);
-	pools_.known.erase(found->second.pool);
+	forget(found->second.pool, nodes);
 	drop(found->second);
 	slices_.erase(found);
 	return nodes;
@@ -112,73 +87,11 @@ std::set<std::string> Inventory::listed(const std::set<std::string> &live_uids)
 	for (const std::string &name : dead)
 		nodes.merge(gone(name));
 	if (!std::exchange(is_listed_, true)) {
+		made_.lists.clear(); /* they said that nothing is listed */
 		for (const auto &[node, pools] : by_node_)
 			nodes.insert(node);
 	}
 	return nodes;
-}
-
-/* ---- taints that are not in the slices ---- */
-
-/* Return whether the taints of a device have changed. */
-bool Inventory::taint(ResourceSlice &slice) const
-{
-	std::vector<const DeviceTaintRule *> rules;
-	for (const auto &[name, rule] : taint_rules_) {
-		if (concerns(rule, slice.pool))
-			rules.push_back(&rule);
-	}
-	bool is_changed = false;
-	for (SliceDevice &device : slice.devices) {
-		std::vector<Taint> taints = taints_of(rules, device.name);
-		is_changed = is_changed || taints != device.rule_taints;
-		device.rule_taints = std::move(taints);
-	}
-	return is_changed;
-}
-
-/* Looks only at the slices that one of the rules concerns. */
-std::set<std::string> Inventory::taint_again(const std::vector<DeviceTaintRule> &changed)
-{
-	std::set<std::string> nodes;
-	for (auto &[name, slice] : slices_) {
-		const bool is_concerned = std::ranges::any_of(changed,
-			[&pool = slice.pool](const auto &rule) { return concerns(rule, pool); });
-		if (is_concerned && taint(slice) && !slice.node.empty())
-			nodes.insert(slice.node);
-	}
-	return nodes;
-}
-
-std::set<std::string> Inventory::seen(DeviceTaintRule rule)
-{
-	DeviceTaintRule &stored = taint_rules_[rule.name];
-	if (stored == rule)
-		return {};
-	const DeviceTaintRule before = std::exchange(stored, std::move(rule));
-	return taint_again({before, stored});
-}
-
-std::set<std::string> Inventory::rule_gone(const std::string &name)
-{
-	const auto found = taint_rules_.find(name);
-	if (found == taint_rules_.end())
-		return {};
-	const DeviceTaintRule before = std::move(found->second);
-	taint_rules_.erase(found);
-	return taint_again({before});
-}
-
-std::set<std::string> Inventory::rules_listed(const std::set<std::string> &live_uids)
-{
-	std::vector<DeviceTaintRule> dead;
-	std::erase_if(taint_rules_, [&](const auto &entry) {
-		const bool is_dead = !live_uids.contains(entry.second.uid);
-		if (is_dead)
-			dead.push_back(entry.second);
-		return is_dead;
-	});
-	return taint_again(dead);
 }
 
 /* ---- views ---- */
@@ -189,9 +102,9 @@ const Inventory::Pool &Inventory::pool(const PoolId &id) const
 	static const Pool none;
 	if (!by_pool_.contains(id))
 		return none;
-	const auto known = pools_.known.find(id);
-	return known != pools_.known.end() ? known->second
-					   : pools_.known.emplace(id, make_pool(id)).first->second;
+	const auto known = made_.pools.find(id);
+	return known != made_.pools.end() ? known->second
+					  : made_.pools.emplace(id, make_pool(id)).first->second;
 }
 
 Inventory::Pool Inventory::make_pool(const PoolId &id) const
@@ -237,11 +150,25 @@ std::set<PoolId> Inventory::pools_on(const std::string &node, const std::string 
 	return pools;
 }
 
-DeviceList Inventory::on_node(const std::string &node, const DeviceRule &rule) const
+/* Only of nodes that have devices: any may be asked for. */
+const DeviceList &Inventory::on_node(const std::string &node, const DeviceRule &rule) const
+{
+	static const DeviceList none,
+		unlisted{.devices = {}, .trouble = "the devices have not been listed yet"};
+	if (!is_listed_)
+		return unlisted;
+	if (!by_node_.contains(node))
+		return none;
+	Lists &lists = made_.lists[node];
+	const auto known =
+		std::ranges::find_if(lists, [&](const auto &one) { return one.first == rule; });
+	return known != lists.end() ? known->second
+				    : lists.emplace_back(rule, make_list(node, rule)).second;
+}
+
+DeviceList Inventory::make_list(const std::string &node, const DeviceRule &rule) const
 {
 	ListMaker maker(rule);
-	if (!is_listed_)
-		maker.fail("the devices have not been listed yet");
 	for (const PoolId &id : pools_on(node, rule.driver)) {
 		const Pool &found = pool(id);
 		if (!found.trouble.empty())
@@ -313,15 +240,17 @@ const SliceDevice *Inventory::find(const DeviceId &id) const
 	return known.trouble.empty() && found != known.by_name.end() ? found->second : nullptr;
 }
 
-std::set<std::string> Inventory::nodes_of(const std::string &driver) const
+const std::set<std::string> &Inventory::nodes_of(const std::string &driver) const
 {
-	std::set<std::string> nodes;
+	const auto [found, is_new] = made_.nodes.try_emplace(driver);
+	if (!is_new)
+		return found->second;
 	for (const auto &[node, pools] : by_node_) {
 		if (std::ranges::any_of(
 			    pools, [&](const auto &entry) { return entry.first.driver == driver; }))
-			nodes.insert(node);
+			found->second.insert(node);
 	}
-	return nodes;
+	return found->second;
 }
 
 std::string gres_of_list(const DeviceRule &rule, const DeviceList &list)

@@ -12,10 +12,12 @@
 #include "src/core/device/rule.h"
 #include "src/core/device/slice.h"
 
+#include <deque>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace slurmkube::core
@@ -49,10 +51,14 @@ class Inventory
 	std::set<std::string> seen(DeviceTaintRule rule);
 	std::set<std::string> rule_gone(const std::string &name);
 	std::set<std::string> rules_listed(const std::set<std::string> &live_uids);
+	/* The rules are other ones now: lists of earlier ones need not be kept. */
+	void forget_lists() { made_.lists.clear(); }
 	/* false: the slices have not been listed yet, so nothing can be said about a node. */
 	[[nodiscard]] bool is_listed() const { return is_listed_; }
 
-	[[nodiscard]] DeviceList on_node(const std::string &node, const DeviceRule &rule) const;
+	/* Valid until the next change, or forget_lists(). */
+	[[nodiscard]] const DeviceList &on_node(
+		const std::string &node, const DeviceRule &rule) const;
 	/* One list for each rule. Two rules for one GRES with devices on the same node are trouble,
 	 * because Slurm counts their indices together. */
 	[[nodiscard]] std::vector<DeviceList> lists_on(
@@ -69,8 +75,8 @@ class Inventory
 		const std::string &node, const std::string &driver) const;
 	/* nullptr: no complete pool has such a device now. Valid until the next change. */
 	[[nodiscard]] const SliceDevice *find(const DeviceId &id) const;
-	/* Nodes on which the driver has published devices. */
-	[[nodiscard]] std::set<std::string> nodes_of(const std::string &driver) const;
+	/* Nodes on which the driver has published devices. Valid until the next change. */
+	[[nodiscard]] const std::set<std::string> &nodes_of(const std::string &driver) const;
 
       private:
 	/* The slices of a pool that count. */
@@ -79,23 +85,30 @@ class Inventory
 		std::string trouble; /* incomplete or invalid; empty: its devices can be used */
 		std::map<std::string_view, const SliceDevice *> by_name;
 	};
-	/* Pools as they are asked for, with pointers into slices_: a copy begins anew. */
-	struct Pools {
-		Pools() = default;
-		Pools(const Pools &) {}
-		Pools &operator=(const Pools &other)
+	/* A list is made in n log n with attributes of each device, and is asked for with each
+	 * request of each claim. */
+	using Lists = std::deque<std::pair<DeviceRule, DeviceList>>; /* of one node */
+	/* Views as they are asked for, with pointers into slices_: a copy begins anew. */
+	struct Made {
+		Made() = default;
+		Made(const Made &) {}
+		Made &operator=(const Made &other)
 		{
 			if (this != &other)
-				known.clear();
+				pools.clear(), lists.clear(), nodes.clear();
 			return *this;
 		}
-		std::map<PoolId, Pool> known;
+		std::map<PoolId, Pool> pools;
+		std::map<std::string, Lists> lists;
+		std::map<std::string, std::set<std::string>> nodes; /* by driver */
 	};
 	[[nodiscard]] Pool make_pool(const PoolId &id) const;
 	[[nodiscard]] const Pool &pool(const PoolId &id) const;
 	[[nodiscard]] std::set<PoolId> pools_on(
 		const std::string &node, const std::string &driver) const;
 	[[nodiscard]] std::set<std::string> nodes_of_pool(const PoolId &id) const;
+	[[nodiscard]] DeviceList make_list(const std::string &node, const DeviceRule &rule) const;
+	void forget(const PoolId &id, const std::set<std::string> &nodes);
 	void drop(const ResourceSlice &slice);
 	bool taint(ResourceSlice &slice) const;
 	std::set<std::string> taint_again(const std::vector<DeviceTaintRule> &changed);
@@ -104,7 +117,7 @@ class Inventory
 	std::map<PoolId, std::set<std::string>> by_pool_;              /* names of slices */
 	std::map<std::string, std::map<PoolId, std::size_t>> by_node_; /* number of slices */
 	std::map<std::string, DeviceTaintRule> taint_rules_;           /* by name */
-	mutable Pools pools_;
+	mutable Made made_;
 	bool is_listed_ = false;
 };
 

@@ -50,6 +50,7 @@ class DeviceStore
 	/* The rules have changed. */
 	void forget_lists()
 	{
+		inventory_.forget_lists();
 		lists_.clear();
 		hybrid_lists_.clear();
 	}
