@@ -130,6 +130,21 @@ void claims_for_cpus_are_no_gres()
 			"request r is for CPUs, which are had by their number only"));
 }
 
+/* Before any node is looked at for all its devices, so however many nodes there are. */
+void a_claim_for_all_cpus_is_not_looked_at()
+{
+	Devices devices = node_of(64);
+	std::size_t cost[2] = {0, 0};
+	for (const bool is_all : {false, true}) {
+		DeviceRequest request = cpu_request("r", 1);
+		request.is_all = is_all;
+		const auto fit = fit_of(request, devices.sources(), cost[is_all ? 1 : 0]);
+		CHECK_EQUAL(fit.ok(), !is_all);
+	}
+	CHECK(cost[0] > 0);
+	CHECK_EQUAL(cost[0], cost[1]);
+}
+
 /* "c: r=cpudev001; d: ..." or the error */
 std::string dealt(const Devices &devices, const std::vector<ResourceClaim> &claims,
 	const NodeAllocation &slot, const std::string &extra = cores_word(4))
@@ -331,7 +346,8 @@ int main()
 {
 	return run_tests("device_cores",
 		{TEST(cores_are_in_the_order_of_sockets), TEST(what_is_no_cpu),
-			TEST(claims_for_cpus_are_no_gres), TEST(a_core_is_a_cpu),
+			TEST(claims_for_cpus_are_no_gres),
+			TEST(a_claim_for_all_cpus_is_not_looked_at), TEST(a_core_is_a_cpu),
 			TEST(what_is_not_exact_is_not_dealt), TEST(other_claims_do_not_need_cores),
 			TEST(requests_must_be_the_claims), TEST(nodes_that_cannot_serve_them)});
 }

@@ -119,6 +119,79 @@ void limits()
 	CHECK(has(demand(many, {claim("c", {request("r", 1, text)})}), "too expensive"));
 }
 
+/* With 32 GPUs each. */
+Devices many_nodes(int nodes)
+{
+	Devices out;
+	for (int i = 0; i < nodes; i++) {
+		std::vector<SliceDevice> list;
+		for (int k = 0; k < 32; k++)
+			list.push_back(device("gpu-" + std::to_string(k), "a"));
+		out.add("n" + std::to_string(i), std::move(list));
+	}
+	return out;
+}
+
+ResourceClaim with_requests(int requests)
+{
+	std::vector<DeviceRequest> list;
+	for (int i = 0; i < requests; i++)
+		list.push_back(request("r" + std::to_string(i)));
+	return claim("c", std::move(list));
+}
+
+/* What costs nothing in CEL is limited, too: classes need no selector. */
+void looks_are_limited()
+{
+	Devices devices = many_nodes(300);
+	devices.classes["gpu"].selectors.clear();
+	CHECK(demand(devices, {with_requests(1)}).starts_with("gpu:1 | n0 n1 "));
+	CHECK(demand(devices, {with_requests(32)}).starts_with("gpu:32 | n0 n1 "));
+	/* a claim has at most 32 requests, and a pod any number of claims */
+	std::vector<ResourceClaim> claims;
+	for (int i = 0; i < 10; i++)
+		claims.push_back(with_requests(32));
+	CHECK(has(demand(devices, claims), "too expensive for all devices of the cluster"));
+	/* the same as alternatives: not one way after the other to the end */
+	std::vector<DeviceRequest> ways;
+	for (int i = 0; i < 6; i++)
+		ways.push_back(
+			first_of("r", {request("r/a", 1, "false"), request("r/b", 1, "false")}));
+	CHECK(has(demand(devices, {claim("c", std::move(ways))}), "no device"));
+}
+
+/* Each constraint compares all devices of its requests on each node. */
+void constraints_are_limited()
+{
+	const Devices devices = many_nodes(100);
+	ResourceClaim one = with_requests(32);
+	const auto constrain = [&](int constraints) {
+		one.constraints.clear();
+		for (int i = 0; i < constraints; i++)
+			one.constraints.push_back({{}, std::string(k_driver) + "/model", false});
+		return demand(devices, {one});
+	};
+	CHECK(constrain(2).starts_with("gpu:32 | n0 n1 "));
+	CHECK_EQUAL(constrain(32),
+		"its resource claims: requests, selectors and constraints are too expensive for "
+		"all devices of the cluster");
+}
+
+/* For each node they are compared with each other. */
+void requests_for_admin_are_limited()
+{
+	const Devices devices = many_nodes(40);
+	std::vector<ResourceClaim> claims;
+	for (int i = 0; i < 20; i++) {
+		claims.push_back(with_requests(32));
+		for (DeviceRequest &one : claims.back().requests)
+			one.is_for_admin = true;
+	}
+	CHECK(has(demand(devices, claims), "too expensive"));
+	claims.resize(2);
+	CHECK(demand(devices, claims).starts_with(" | n0 n1 "));
+}
+
 /* In kube-scheduler, too, a missing attribute fails the whole claim. */
 void a_selector_that_fails()
 {
@@ -310,9 +383,11 @@ int main()
 			TEST(a_type_is_named_where_a_node_has_both), TEST(requests_are_added_up),
 			TEST(no_request_for_any_type_beside_one_for_a_type),
 			TEST(some_devices_of_a_type), TEST(what_cannot_be_served), TEST(limits),
-			TEST(a_selector_that_fails), TEST(devices_of_two_rules), TEST(constraints),
-			TEST(a_node_with_too_few), TEST(alternatives), TEST(too_many_alternatives),
-			TEST(all_devices), TEST(devices_for_admin),
-			TEST(devices_for_admin_and_others), TEST(constraints_on_all_for_admin),
-			TEST(all_devices_or_none), TEST(an_incomplete_pool)});
+			TEST(looks_are_limited), TEST(constraints_are_limited),
+			TEST(requests_for_admin_are_limited), TEST(a_selector_that_fails),
+			TEST(devices_of_two_rules), TEST(constraints), TEST(a_node_with_too_few),
+			TEST(alternatives), TEST(too_many_alternatives), TEST(all_devices),
+			TEST(devices_for_admin), TEST(devices_for_admin_and_others),
+			TEST(constraints_on_all_for_admin), TEST(all_devices_or_none),
+			TEST(an_incomplete_pool)});
 }

@@ -63,14 +63,15 @@ std::string admin_trouble_on(
  * has none. */
 std::optional<std::vector<std::string>> values_on(const std::string &node,
 	const ResourceClaim &claim, const DeviceConstraint &constraint,
-	const std::vector<Wanted> &all, const DeviceSources &from)
+	const std::vector<Wanted> &all, const DeviceSources &from, std::size_t &cost)
 {
 	std::map<DeviceId, std::string> values;
 	for (const Wanted &wanted : all) {
 		if (wanted.claim != &claim || !concerns(constraint, wanted.request->name))
 			continue;
-		for (const ListedDevice &one :
-			from.inventory.on_node(node, *wanted.fit.rule).devices) {
+		const DeviceList &list = from.inventory.on_node(node, *wanted.fit.rule);
+		cost += 2 * DeviceSources::k_look_cost * (1 + list.devices.size());
+		for (const ListedDevice &one : list.devices) {
 			if (wanted.type && one.type != *wanted.type)
 				continue;
 			const SliceDevice *device = from.inventory.find(one.id);
@@ -101,9 +102,9 @@ std::size_t count_of(const std::string &node, const ResourceClaim &claim,
 
 std::string constraint_trouble(const std::string &node, const ResourceClaim &claim,
 	const DeviceConstraint &constraint, const std::vector<Wanted> &all,
-	const DeviceSources &from)
+	const DeviceSources &from, std::size_t &cost)
 {
-	const auto values = values_on(node, claim, constraint, all, from);
+	const auto values = values_on(node, claim, constraint, all, from, cost);
 	if (!values)
 		return "a device has no attribute " + constraint.attribute +
 			", which its resource claim constrains";
@@ -118,21 +119,23 @@ std::string constraint_trouble(const std::string &node, const ResourceClaim &cla
 		", which its resource claim constrains, and Slurm cannot be told which to choose";
 }
 
-std::string constraints_trouble(
-	const std::string &node, const std::vector<Wanted> &all, const DeviceSources &from)
+Result<std::string> constraints_trouble(const std::string &node, const std::vector<Wanted> &all,
+	const DeviceSources &from, std::size_t &cost)
 {
 	std::set<const ResourceClaim *> claims;
 	for (const Wanted &one : all)
 		claims.insert(one.claim);
 	for (const ResourceClaim *claim : claims) {
 		for (const DeviceConstraint &constraint : claim->constraints) {
+			if (const Status charged = charge(all.size(), cost); !charged)
+				return charged.error();
 			std::string trouble =
-				constraint_trouble(node, *claim, constraint, all, from);
+				constraint_trouble(node, *claim, constraint, all, from, cost);
 			if (!trouble.empty())
 				return trouble;
 		}
 	}
-	return {};
+	return std::string();
 }
 
 /* ---- the whole ---- */
@@ -200,20 +203,38 @@ std::string cpu_shortage_on(const std::string &node, const std::vector<Wanted> &
 		" CPUs that its resource claims ask for";
 }
 
-std::string trouble_of(const std::string &node, const std::vector<Wanted> &all,
-	const std::vector<Gres> &gres, const DeviceSources &from)
+Result<std::string> trouble_of(const std::string &node, const std::vector<Wanted> &all,
+	const std::vector<Gres> &gres, const DeviceSources &from, std::size_t &cost)
 {
 	std::string trouble;
 	for (const Wanted &one : all) {
 		trouble = trouble.empty() ? trouble_on(one, node) : trouble;
-		if (trouble.empty() && one.request->is_for_admin)
-			trouble = admin_trouble_on(one, all, node);
+		if (!trouble.empty() || !one.request->is_for_admin)
+			continue;
+		if (const Status charged = charge(all.size(), cost); !charged)
+			return charged.error();
+		trouble = admin_trouble_on(one, all, node);
 	}
+	if (const Status charged = charge(all.size() * gres.size(), cost); !charged)
+		return charged.error();
 	for (const Gres &one : gres)
 		trouble = trouble.empty() ? shortage_on(node, all, one) : trouble;
 	if (trouble.empty())
 		trouble = cpu_shortage_on(node, all);
-	return trouble.empty() ? constraints_trouble(node, all, from) : trouble;
+	return trouble.empty() ? constraints_trouble(node, all, from, cost) : trouble;
+}
+
+/* Those that have devices of any rule of the requests. */
+std::set<std::string> nodes_of(const std::vector<Wanted> &all, const DeviceSources &from)
+{
+	std::set<std::string> drivers, nodes;
+	for (const Wanted &one : all)
+		drivers.insert(one.fit.rule->driver);
+	for (const std::string &driver : drivers) {
+		const std::set<std::string> &found = from.inventory.nodes_of(driver);
+		nodes.insert(found.begin(), found.end());
+	}
+	return nodes;
 }
 
 /* For claims without alternatives. */
@@ -225,18 +246,16 @@ Result<DeviceDemand> demand_in_one_way(const std::vector<const ResourceClaim *> 
 		return all.error();
 	DeviceDemand out;
 	out.cpus = cpus_of(claims, *all);
-	std::set<std::string> nodes;
-	for (const Wanted &one : *all) {
+	for (const Wanted &one : *all)
 		add(one, out.gres);
-		for (const std::string &node : from.inventory.nodes_of(one.fit.rule->driver))
-			nodes.insert(node);
-	}
-	for (const std::string &node : nodes) {
-		std::string trouble = trouble_of(node, *all, out.gres, from);
-		if (trouble.empty())
+	for (const std::string &node : nodes_of(*all, from)) {
+		auto trouble = trouble_of(node, *all, out.gres, from, cost);
+		if (!trouble)
+			return in_context("its resource claims", trouble.error());
+		if (trouble->empty())
 			out.fit.insert(node);
 		else
-			out.unfit.emplace(node, std::move(trouble));
+			out.unfit.emplace(node, *std::move(trouble));
 	}
 	return out;
 }
@@ -253,9 +272,11 @@ Result<DeviceDemand> demand_of(
 		auto found = demand_in_one_way(ways.claims(), from, cost);
 		if (found && !found->fit.empty())
 			return found;
+		if (const Status charged = charge(0, cost); !charged)
+			return found ? charged.error() : found.error();
 		if (!first)
 			first = std::move(found);
-	} while (cost <= DeviceSources::k_cost_most && ways.next());
+	} while (ways.next());
 	return *std::move(first);
 }
 

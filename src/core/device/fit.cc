@@ -4,6 +4,7 @@
 #include "src/core/model/toleration.h"
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 
 namespace slurmkube::core
@@ -32,9 +33,8 @@ Result<bool> match_all(const std::vector<std::string> &texts, const SliceDevice 
 		if (!selector)
 			return selector.error();
 		const auto is_match = cel::matches(*selector, device.properties, cost);
-		if (cost > DeviceSources::k_cost_most)
-			return Error{Errc::too_large,
-				"the selectors are too expensive for all devices of the cluster"};
+		if (const Status charged = charge(0, cost); !charged)
+			return charged.error();
 		if (!is_match)
 			return in_context("device " + device.name, is_match.error());
 		if (!*is_match)
@@ -66,12 +66,21 @@ Result<bool> is_selected_by(const DeviceRequest &request, const SliceDevice &dev
 	return of_request ? of_request : in_context("request " + request.name, of_request.error());
 }
 
-bool is_listed(const DeviceId &id, const std::string &node, const DeviceSources &from)
+/* The devices of the node that are part of a GRES. */
+Result<std::set<DeviceId>> listed_on(
+	const std::string &node, const DeviceSources &from, std::size_t &cost)
 {
-	return std::ranges::any_of(from.rules, [&](const DeviceRule &rule) {
-		const DeviceList list = from.inventory.on_node(node, rule);
-		return std::ranges::find(list.devices, id, &ListedDevice::id) != list.devices.end();
-	});
+	std::set<DeviceId> out;
+	for (const DeviceRule &rule : from.rules) {
+		const DeviceList &list = from.inventory.on_node(node, rule);
+		if (const Status charged =
+				charge(DeviceSources::k_look_cost * list.devices.size(), cost);
+			!charged)
+			return charged.error();
+		for (const ListedDevice &one : list.devices)
+			out.insert(one.id);
+	}
+	return out;
 }
 
 /* Why the node cannot give all devices that the selectors match; empty: it can. */
@@ -81,6 +90,9 @@ Result<std::string> why_not_all(const std::string &node, const DeviceRequest &re
 	const Inventory::Devices there = from.inventory.all_on(node);
 	if (!there.trouble.empty())
 		return there.trouble;
+	const auto listed = listed_on(node, from, cost);
+	if (!listed)
+		return listed.error();
 	for (const DeviceId &id : there.ids) {
 		const SliceDevice *device = from.inventory.find(id);
 		const auto is_selected =
@@ -91,7 +103,7 @@ Result<std::string> why_not_all(const std::string &node, const DeviceRequest &re
 			continue;
 		if (!is_tolerated(request, *device))
 			return "device " + id.name + " has a taint that is not tolerated";
-		if (!is_listed(id, node, from))
+		if (!listed->contains(id))
 			return "device " + id.name + " is part of no GRES";
 	}
 	return std::string();
@@ -116,7 +128,11 @@ Status count(const DeviceRequest &request, const DeviceRule &rule, const DeviceS
 	RequestFit &out, std::size_t &cost)
 {
 	for (const std::string &node : from.inventory.nodes_of(rule.driver)) {
-		const DeviceList list = from.inventory.on_node(node, rule);
+		const DeviceList &list = from.inventory.on_node(node, rule);
+		if (const Status charged = charge(
+			    DeviceSources::k_look_cost * (1 + list.devices.size()), cost);
+			!charged)
+			return charged;
 		if (!list.trouble.empty())
 			out.troubles[node] = list.trouble;
 		for (const ListedDevice &one : list.devices) {
@@ -151,6 +167,17 @@ std::string text_of(const cel::Attribute &value)
 	return std::visit(to_text, value);
 }
 
+/* CPUs are had by their number only: Slurm chooses the cores. */
+Status check_cores(const DeviceRequest &request, const RequestFit &fit)
+{
+	if (!fit.rule->is_cores || (!request.is_all && !request.is_for_admin))
+		return Ok{};
+	return Error{Errc::invalid,
+		"request " + request.name +
+			" is for CPUs, which are had by their number only: leave adminAccess and "
+			"allocationMode All out"};
+}
+
 bool has_match(const RequestFit &fit)
 {
 	return std::ranges::any_of(fit.nodes, [](const auto &node) {
@@ -174,6 +201,16 @@ std::string nothing_found(const DeviceRequest &request, const RequestFit &seen)
 }
 
 } // namespace
+
+Status charge(std::size_t units, std::size_t &cost)
+{
+	cost += units;
+	if (cost <= DeviceSources::k_cost_most)
+		return Ok{};
+	return Error{Errc::too_large,
+		"requests, selectors and constraints are too expensive for all devices of the "
+		"cluster"};
+}
 
 Result<bool> is_met_by(
 	const DeviceRequest &request, const SliceDevice &device, const DeviceSources &from)
@@ -271,6 +308,8 @@ Result<RequestFit> fit_of(
 	}
 	if (!out.rule)
 		return Error{Errc::not_found, nothing_found(request, nothing)};
+	if (const Status checked = check_cores(request, out); !checked)
+		return checked.error();
 	if (const Status looked =
 			request.is_all ? look_for_all(request, from, out, cost) : Status(Ok{});
 		!looked)

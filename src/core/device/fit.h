@@ -30,7 +30,12 @@ struct DeviceSources {
 	/* What all evaluations for one pod may cost together, in CEL's units: any user may write
 	 * claims, and all devices of the cluster are looked at. */
 	static constexpr std::size_t k_cost_most = 10'000'000;
+	/* of looking at a device, or at a node, for a request or a constraint */
+	static constexpr std::size_t k_look_cost = 5;
 };
+
+/* Adds to cost. too_large: it is more than k_cost_most. */
+Status charge(std::size_t units, std::size_t &cost);
 
 struct RequestFit {
 	struct Count {
@@ -53,7 +58,8 @@ Result<bool> is_met_by(
 Result<bool> is_met_by(const DeviceRequest &request, const SliceDevice &device,
 	const DeviceSources &from, std::size_t &cost);
 
-/* Errors: as above; no device meets the request, or devices of several rules do. */
+/* Errors: as above; no device meets the request, or devices of several rules do; it is for CPUs in
+ * a way that is not served. */
 Result<RequestFit> fit_of(
 	const DeviceRequest &request, const DeviceSources &from, std::size_t &cost);
 

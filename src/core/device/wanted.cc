@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace slurmkube::core
 {
@@ -53,15 +54,15 @@ bool can_be_any(const RequestFit &fit)
 /* Slurm takes no request for a type beside one for any type of the same GRES. */
 void choose_types(std::vector<Wanted> &all)
 {
-	const auto needs_type = [&](const std::string &gres) {
-		return std::ranges::any_of(all, [&](const Wanted &one) {
-			return one.fit.rule->gres == gres && !one.request->is_for_admin &&
-				!can_be_any(one.fit);
-		});
-	};
+	std::set<std::string> need_type; /* names of GRES */
+	for (const Wanted &one : all) {
+		if (!one.request->is_for_admin && !need_type.contains(one.fit.rule->gres) &&
+			!can_be_any(one.fit))
+			need_type.insert(one.fit.rule->gres);
+	}
 	for (Wanted &one : all) {
 		if (!one.fit.rule->type_attribute.empty() && !one.request->is_for_admin &&
-			needs_type(one.fit.rule->gres))
+			need_type.contains(one.fit.rule->gres))
 			one.type = commonest_type(one.fit);
 	}
 }
@@ -133,11 +134,6 @@ Result<std::vector<Wanted>> wanted_by(const std::vector<const ResourceClaim *> &
 			auto fit = fit_of(request, from, cost);
 			if (!fit)
 				return in_context(what, fit.error());
-			if (fit->rule->is_cores && (request.is_all || request.is_for_admin))
-				return Error{Errc::invalid,
-					what + ": request " + request.name +
-						" is for CPUs, which are had by their number only: "
-						"leave adminAccess and allocationMode All out"};
 			out.push_back(
 				{claim, &request, std::move(*fit), std::nullopt, request.count});
 		}
