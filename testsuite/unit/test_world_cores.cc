@@ -177,6 +177,37 @@ void nodes_that_cannot_serve_claims_are_left_out()
 	CHECK(has(few.text, "publishes 3 CPUs, and Slurm has 4 cores there"));
 }
 
+/* "gpu:2", and the node's `extra` where it changes: of a node whose drivers have published nothing
+ * for less than ten minutes, because its kubelet restarts. */
+std::string kept(const DeviceRules &rules, bool have_gpus_left)
+{
+	DeviceStore store;
+	(void)store.seen(cpu_slice("n1", 4), k_start);
+	(void)store.listed({"uid-slice-n1"}, k_start);
+	(void)store.gone("slice-n1", k_start);
+	if (have_gpus_left)
+		(void)store.seen(slice("n1", {device("gpu-0", "a")}), k_start);
+	SlurmNode record = slurm_node("n1", 4);
+	record.gres = "gpu:2";
+	record.extra = "slurm-kube:gpu@gpu.example.com=gpu-0,gpu-1;" + cores_word(4).substr(11);
+	const NodeDevices found = store.on_node("n1", rules, &record, k_start.mono_us + k_second);
+	CHECK(found.again_us > 0);
+	CHECK_EQUAL(found.trouble.empty(), have_gpus_left);
+	return found.gres + (found.extra ? " " + *found.extra : "");
+}
+
+void drivers_that_restart_leave_the_node_as_it_is()
+{
+	for (const DeviceRules &rules :
+		{DeviceRules{cores(), rule("gpu")}, DeviceRules{rule("gpu"), cores()}})
+		CHECK_EQUAL(kept(rules, false), "gpu:2");
+	/* CPUs are no GRES: what happens to GPUs is seen all the same */
+	CHECK_EQUAL(kept({rule("gpu"), cores()}, true),
+		"gpu:1 slurm-kube:gpu@gpu.example.com=gpu-0;" + cores_word(4).substr(11));
+	CHECK_EQUAL(kept({cores(), rule("gpu")}, true),
+		"gpu:1 " + cores_word(4) + ";gpu@gpu.example.com=gpu-0");
+}
+
 void gangs_are_refused()
 {
 	DeviceGang s(2);
@@ -208,5 +239,6 @@ int main()
 			TEST(requests_that_differ_are_refused),
 			TEST(a_core_of_two_cpus_is_given_back),
 			TEST(nodes_that_cannot_serve_claims_are_left_out),
+			TEST(drivers_that_restart_leave_the_node_as_it_is),
 			TEST(gangs_are_refused)});
 }

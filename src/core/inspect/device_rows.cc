@@ -77,9 +77,13 @@ class Reporter
 					? frozen_devices(*slurm->extra, rules[i], node)
 					: std::vector<DeviceId>());
 		const std::string why = state_.devices.on_node(node, rules, slurm, now_us_).trouble;
-		const DeviceRule *gone = rule_without_devices(rules, lists, node, slurm);
-		if (!why.empty() && gone)
-			report_.troubles.push_back({node, gone->gres, gone->driver, why});
+		for (std::size_t i = 0; i < rules.size() && !why.empty(); i++) {
+			const DeviceRule &rule = rules[i];
+			if (rule.is_cores || !is_without_devices(rule, lists[i], node, slurm))
+				continue;
+			report_.troubles.push_back({node, rule.gres, rule.driver, why});
+			break;
+		}
 	}
 
 	[[nodiscard]] DeviceReport take() { return std::move(report_); }

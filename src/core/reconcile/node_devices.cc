@@ -64,17 +64,11 @@ NodeDevices node_devices(const DeviceRules &rules, const std::vector<DeviceList>
 	return out;
 }
 
-const DeviceRule *rule_without_devices(const DeviceRules &rules,
-	const std::vector<DeviceList> &lists, const std::string &node, const SlurmNode *slurm)
+bool is_without_devices(const DeviceRule &rule, const DeviceList &list, const std::string &node,
+	const SlurmNode *slurm)
 {
-	if (!slurm || !slurm->extra)
-		return nullptr;
-	for (std::size_t i = 0; i < rules.size(); i++) {
-		if (lists[i].trouble.empty() && lists[i].devices.empty() &&
-			!frozen_devices(*slurm->extra, rules[i], node).empty())
-			return &rules[i];
-	}
-	return nullptr;
+	return slurm && slurm->extra && list.trouble.empty() && list.devices.empty() &&
+		!frozen_devices(*slurm->extra, rule, node).empty();
 }
 
 } // namespace slurmkube::core

@@ -42,10 +42,10 @@ struct NodeDevices {
 NodeDevices node_devices(const DeviceRules &rules, const std::vector<DeviceList> &lists,
 	const std::string &node, const SlurmNode *slurm);
 
-/* A rule whose devices are all gone, while the record has a list of them; nullptr: none. A driver
- * that restarts looks like that. */
-const DeviceRule *rule_without_devices(const DeviceRules &rules,
-	const std::vector<DeviceList> &lists, const std::string &node, const SlurmNode *slurm);
+/* The devices of the rule are all gone, while the record has a list of them. A driver that restarts
+ * looks like that. */
+bool is_without_devices(const DeviceRule &rule, const DeviceList &list, const std::string &node,
+	const SlurmNode *slurm);
 
 } // namespace slurmkube::core
 

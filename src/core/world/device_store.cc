@@ -96,18 +96,20 @@ NodeDevices DeviceStore::on_node(const std::string &node, const DeviceRules &rul
 	if (rules.empty())
 		return {};
 	const std::vector<DeviceList> &lists = lists_on(node, rules);
-	const DeviceRule *rule = rule_without_devices(rules, lists, node, slurm);
-	if (!rule || now_us >= absent_until_us(node))
+	if (now_us >= absent_until_us(node))
 		return node_devices(rules, lists, node, slurm);
-	DeviceList absent;
-	absent.trouble = "driver " + rule->driver +
-		" publishes no devices there any more; the node keeps its GRES for 10 minutes, "
-		"because the driver may only restart";
-	std::vector<DeviceList> left(rules.size(), absent);
-	for (std::size_t i = 0; rule->is_cores && i < rules.size(); i++)
-		left[i] = rules[i].is_cores ? absent : lists[i];
+	std::vector<DeviceList> left = lists;
+	bool is_any_away = false;
+	for (std::size_t i = 0; i < rules.size(); i++) {
+		if (!is_without_devices(rules[i], lists[i], node, slurm))
+			continue;
+		is_any_away = true;
+		left[i].trouble = "driver " + rules[i].driver +
+			" publishes no devices there any more; the node keeps its GRES for 10 "
+			"minutes, because the driver may only restart";
+	}
 	NodeDevices kept = node_devices(rules, left, node, slurm);
-	kept.again_us = absent_until_us(node);
+	kept.again_us = is_any_away ? absent_until_us(node) : 0;
 	return kept;
 }
 
