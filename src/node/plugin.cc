@@ -14,6 +14,10 @@ namespace slurmkube::node
 namespace
 {
 
+/* After that no more containers that run are looked at for their devices: one may take a little
+ * more than k_answer_limit, and the runtime waits for 2 s. */
+constexpr std::chrono::milliseconds k_adoption_limit{500};
+
 Error device_refusal(const Pod &pod, const std::string &reason)
 {
 	return {Errc::denied, "slurm-kube: pod " + pod.name_space + "/" + pod.name + ": " + reason};
@@ -141,8 +145,10 @@ Result<Ok> Plugin::limit_pod(const ContainerRequest &request)
 
 /* Whatever chose the container's devices, none of them may be one that Slurm has given to another
  * job. */
-Result<Ok> Plugin::check_devices(const ContainerRequest &request, std::uint32_t job)
+Result<Ok> Plugin::check_devices(const ContainerRequest &request)
 {
+	const Result<std::uint32_t> number = job_of(request.pod);
+	const std::uint32_t job = number ? *number : 0;
 	std::vector<Device> devices;
 	std::ranges::copy_if(request.container.devices, std::back_inserter(devices),
 		[](const Device &one) { return one.kind != 'p'; });
@@ -181,7 +187,7 @@ Result<std::string> Plugin::create(const ContainerRequest &request)
 			!overlap.empty())
 			log_error("%s", overlap.c_str());
 	const Result<Ok> checked =
-		confinement ? check_devices(request, *job) : Result<Ok>(confinement.error());
+		confinement ? check_devices(request) : Result<Ok>(confinement.error());
 	const Result<Ok> limited = checked ? limit_pod(request) : checked;
 	if (limited)
 		return adjustment(*confinement);
@@ -189,13 +195,16 @@ Result<std::string> Plugin::create(const ContainerRequest &request)
 	return limited.error();
 }
 
-/* The container was created when its job lived. Its first process, the runtime's, waits in its
+/* The container was created when its job lived, perhaps without us, and perhaps a later plugin has
+ * given it devices. Its first process, the runtime's, waits in its
  * cgroup now: where it is not seen, the job's epilog would not see it either. */
 Result<std::string> Plugin::start(const ContainerRequest &request)
 {
 	const Result<Confinement> confinement = allowed(request.pod, request.container);
 	if (!confinement)
 		return confinement.error();
+	if (const Result<Ok> checked = check_devices(request); !checked)
+		return checked.error();
 	const Result<std::string> cgroup = cgroup_of(request.container.cgroups_path);
 	if (!request.pod.job.empty() && (!cgroup || !cgroups_.has_processes(*cgroup)))
 		return Error{Errc::denied,
@@ -255,6 +264,22 @@ void Plugin::adopt(
 	}
 	confinement->memory_limit = 0;
 	updates.push_back({container.id, *confinement});
+	check_adopted({pod, container});
+}
+
+/* A container that was created without us may have any devices. It is not ended: what it has used
+ * so far, it has. */
+void Plugin::check_adopted(const ContainerRequest &request)
+{
+	if (std::chrono::steady_clock::now() >= check_until_) {
+		log_warning("container %s goes on, and its devices are not looked at: the runtime "
+			    "waits",
+			printable(request.container.id).c_str());
+		return;
+	}
+	if (const Result<Ok> checked = check_devices(request); !checked)
+		log_error("container %s goes on: %s", printable(request.container.id).c_str(),
+			printable(checked.error().what).c_str());
 }
 
 Result<std::string> Plugin::synchronize(Inventory piece)
@@ -264,6 +289,7 @@ Result<std::string> Plugin::synchronize(Inventory piece)
 	if (piece.more)
 		return updates({}, true);
 	std::vector<ContainerUpdate> all;
+	check_until_ = std::chrono::steady_clock::now() + k_adoption_limit;
 	for (const Container &container : inventory_.containers) {
 		const auto pod = std::ranges::find(inventory_.pods, container.pod_id, &Pod::id);
 		if (pod != inventory_.pods.end() && container.state != ContainerState::stopped)

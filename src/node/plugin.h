@@ -13,6 +13,7 @@
 #include "src/node/records.h"
 #include "src/node/rpc.h"
 
+#include <chrono>
 #include <string>
 
 namespace slurmkube::node
@@ -45,7 +46,7 @@ class Plugin
 	[[nodiscard]] Result<Confinement> allowed(const Pod &pod, const Container &container);
 	[[nodiscard]] JobFacts facts_of(std::uint32_t job);
 	[[nodiscard]] Result<Ok> limit_pod(const ContainerRequest &request);
-	[[nodiscard]] Result<Ok> check_devices(const ContainerRequest &request, std::uint32_t job);
+	[[nodiscard]] Result<Ok> check_devices(const ContainerRequest &request);
 	[[nodiscard]] Result<Ok> record(
 		const ContainerRequest &request, std::uint32_t job, bool is_started);
 	[[nodiscard]] Result<std::string> start(const ContainerRequest &request);
@@ -53,12 +54,14 @@ class Plugin
 	void removed(const ContainerRequest &request);
 	void adopt(
 		const Pod &pod, const Container &container, std::vector<ContainerUpdate> &updates);
+	void check_adopted(const ContainerRequest &request);
 
 	const Records &records_;
 	const Cgroups &cgroups_;
 	std::string system_cpus_;
 	Inventory inventory_;
 	bool has_inventory_ = false;
+	std::chrono::steady_clock::time_point check_until_;
 };
 
 } // namespace slurmkube::node

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/base/log.h"
 #include "src/node/confine.h"
 #include "src/node/epilog.h"
 #include "src/node/message.h"
@@ -364,6 +365,49 @@ void devices_need_a_cgroup_that_denies_them()
 	}
 }
 
+Message with_device()
+{
+	return Message().text(1, "c1").text(2, "p1").number(4, 2).message(11,
+		Message()
+			.message(2, Message().text(1, "/dev/gpu1").text(2, "c").number(3, 195))
+			.text(5, "/kubepods/c1"));
+}
+
+std::vector<std::string> &log_lines()
+{
+	static std::vector<std::string> lines;
+	return lines;
+}
+
+/* A container whose creation the plugin did not answer starts, or runs already. */
+void devices_are_looked_at_whenever_they_can_be()
+{
+	const Machine machine;
+	machine.start_job("7", "1");
+	machine.write("cg/cpuset/kubepods/c1/cgroup.procs", "4711\n");
+	const Message pod = pod_of_job().text(2, "train").text(4, "lab");
+	const auto started = answer_to(
+		machine, "StartContainer", Message().message(1, pod).message(2, with_device()));
+	REQUIRE(!started.ok());
+	CHECK(started.error().what.find("/dev/gpu1 may be another job's") != std::string::npos);
+	log_lines().clear();
+	log_open(
+		[](LogLevel level, const char *line) {
+			if (level == LogLevel::error)
+				log_lines().emplace_back(line);
+		},
+		LogLevel::error);
+	const auto updated = answer_to(
+		machine, "Synchronize", Message().message(1, pod).message(2, with_device()));
+	log_open(nullptr, LogLevel::error);
+	REQUIRE(updated.ok());
+	CHECK_EQUAL(*updated, updates({{"c1", {"1", "0", 0}}}));
+	REQUIRE(log_lines().size() == 1);
+	CHECK(log_lines()[0].find(
+		      "container c1 goes on: slurm-kube: pod lab/train: slurmd does "
+		      "not keep devices from Slurm job 7, so /dev/gpu1") != std::string::npos);
+}
+
 void no_resize_is_above_the_share()
 {
 	const Machine machine;
@@ -448,8 +492,6 @@ void a_job_is_closed_until_its_number_is_another_jobs()
 	REQUIRE(end_job(machine.records(), machine.cgroups(), 7, std::chrono::seconds(0), true)
 			.ok());
 	CHECK(!may_create(machine));
-	machine.start_job("7", "0");
-	CHECK(may_create(machine));
 }
 
 void the_end_waits_for_containers()
@@ -558,6 +600,7 @@ int main()
 			TEST(containers_of_a_pod_share_its_memory),
 			TEST(devices_of_containers_are_read),
 			TEST(devices_need_a_cgroup_that_denies_them),
+			TEST(devices_are_looked_at_whenever_they_can_be),
 			TEST(no_resize_is_above_the_share), TEST(lists_of_processors),
 			TEST(processors_of_jobs_are_not_the_systems), TEST(cgroups_of_both_drivers),
 			TEST(settings_are_read_and_errors_say_what_to_write),
