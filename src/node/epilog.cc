@@ -32,10 +32,13 @@ std::string live_one_of(const std::vector<ContainerRecord> &containers, const Cg
 	return {};
 }
 
-/* Only what has been seen is forgotten: a new job may have this number already. */
+/* Only what has been seen is forgotten: a new job may have this number already. The prolog of a
+ * new one announces it anew, and without that no container gets what it has. */
 Result<Ok> finish(const Records &records, std::uint32_t job, bool is_cleared,
 	const std::vector<ContainerRecord> &containers)
 {
+	if (is_cleared)
+		records.forget_grace(job);
 	if (const Result<Ok> closed = records.close(job, is_cleared); !closed || !is_cleared)
 		return closed;
 	for (const ContainerRecord &container : containers)

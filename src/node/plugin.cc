@@ -97,12 +97,13 @@ Result<std::string> Plugin::container_payload(const RpcRequest &request)
 	return std::string();
 }
 
-/* A number that Slurm gives to another job after its last one begins anew. */
+/* A number that Slurm gives to another job after its last one begins anew, if that is a pod's by
+ * its own prolog: a pod of the last job must not get what a native job has. */
 JobFacts Plugin::facts_of(std::uint32_t job)
 {
 	Records::JobState state = records_.state_of(job);
 	const std::optional<CpuSet> set = cgroups_.cpuset_of(job);
-	if (state == Records::JobState::cleared && set) {
+	if (state == Records::JobState::cleared && set && records_.grace_of(job)) {
 		records_.reopen(job);
 		state = Records::JobState::open;
 	}

@@ -160,6 +160,12 @@ Result<Ok> Records::keep_grace(std::uint32_t job, const std::string &grace) cons
 	return write(directory_ / "graces" / std::to_string(job), grace + "\n");
 }
 
+void Records::forget_grace(std::uint32_t job) const
+{
+	std::error_code ignored;
+	fs::remove(directory_ / "graces" / std::to_string(job), ignored);
+}
+
 std::optional<std::string> Records::grace_of(std::uint32_t job) const
 {
 	const std::vector<std::string> lines =

@@ -4,7 +4,8 @@
  * directory of root on tmpfs, so that neither needs the other and a restart loses nothing.
  *
  *   closed/JOB         the job's epilog has begun; content "cleared": slurmd's cgroups are gone,
- *                      so that new ones belong to a new job with this number
+ *                      so that new ones belong to a new job with this number, which is a
+ *                      pod's if its prolog has written graces/JOB again
  *   graces/JOB         the job is a pod's; its grace period as its prolog has been given it
  *   containers/JOB.ID  the container's cgroup, and whether the runtime has started it
  *
@@ -55,6 +56,7 @@ class Records
 
 	/* Text of a user, see epilog_limit(). */
 	[[nodiscard]] Result<Ok> keep_grace(std::uint32_t job, const std::string &grace) const;
+	void forget_grace(std::uint32_t job) const;
 	/* none: no prolog has said that the job is a pod's. */
 	[[nodiscard]] std::optional<std::string> grace_of(std::uint32_t job) const;
 

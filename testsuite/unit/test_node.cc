@@ -492,6 +492,14 @@ void a_job_is_closed_until_its_number_is_another_jobs()
 	REQUIRE(end_job(machine.records(), machine.cgroups(), 7, std::chrono::seconds(0), true)
 			.ok());
 	CHECK(!may_create(machine));
+	/* the number may be a native job's now, of which no prolog says that it is a pod's */
+	REQUIRE(machine.records().keep_grace(7, "30").ok());
+	REQUIRE(end_job(machine.records(), machine.cgroups(), 7, std::chrono::seconds(0), true)
+			.ok());
+	machine.start_job("7", "0");
+	CHECK(!may_create(machine));
+	REQUIRE(machine.records().keep_grace(7, "30").ok());
+	CHECK(may_create(machine));
 }
 
 void the_end_waits_for_containers()
