@@ -103,15 +103,16 @@ struct Stage {
 
 	/* The job of the pod starts on n2. */
 	void start(const std::string &uid, const std::string &indices, const std::string &type = "",
-		const std::vector<Gres> &more = {})
+		const std::vector<Gres> &more = {}, const std::string &node = "n2")
 	{
 		(void)submit(uid);
 		world.answer(
 			SubmitAnswered{{uid}, Submitted{.job = {7}, .node = "", .cpus = 0}}, now);
 		SlurmJob j = make_job(
 			7, make_marker("default", "pod-" + uid, "Pod", uid), JobState::running);
-		j.nodes = {make_allocation("n2", 1, 64, "0")};
-		j.nodes.front().gres = {{"gpu", type, 1, indices}};
+		j.nodes = {make_allocation(node, 1, 64, "0")};
+		if (!indices.empty())
+			j.nodes.front().gres = {{"gpu", type, 1, indices}};
 		std::ranges::copy(more, std::back_inserter(j.nodes.front().gres));
 		world.observe(JobSeen{j}, now);
 	}
@@ -214,6 +215,45 @@ void another_gres_of_the_job_is_no_trouble()
 	CHECK_EQUAL(s.act(), "allocate:c=gpu-1");
 }
 
+/* So it is on an external node: an exclusive job there has all its GRES, too. */
+void another_gres_of_an_exclusive_job_is_no_trouble()
+{
+	DeviceRule nic = rule("nic");
+	nic.driver = "nic.example.com";
+	Stage s({rule("gpu"), nic});
+	SlurmNode external = slurm_node("n1", 4);
+	external.gres = "gpu:2,nic:4";
+	external.extra = "slurm-kube:gpu@gpu.example.com=gpu-0,gpu-1;nic@nic.example.com=nic-0,"
+			 "nic-1,nic-2,nic-3";
+	s.world.observe(SlurmNodeSeen{external});
+	s.start("a", "1", "", {{"nic", "", 4, "0-3"}}, "n1");
+	CHECK_EQUAL(s.act(), "allocate:c=gpu-1");
+}
+
+/* Only the second alternative could be asked for, and now the first could, too. */
+void the_other_alternative_may_have_been_asked_for()
+{
+	DeviceRule npu = rule("npu");
+	npu.driver = "npu.example.com";
+	Stage s({rule("gpu"), npu});
+	SliceDevice one = device("npu-0", "x");
+	one.properties.driver = npu.driver;
+	ResourceSlice npus = slice("n2", {one});
+	npus.name += "-npu", npus.uid += "-npu", npus.pool.driver = npu.driver;
+	s.world.observe(SliceSeen{npus}, s.now);
+	s.world.observe(
+		DeviceClassSeen{{"npu", "uid-npu", {"device.driver == 'npu.example.com'"}, {}, ""}},
+		s.now);
+	s.world.observe(SlurmNodeSeen{Stage::hybrid("gpu:2,npu:1")});
+	DeviceRequest second = request("r/b");
+	second.device_class = "npu";
+	ResourceClaim choice = claim("c", {first_of("r", {request("r/a"), second})});
+	choice.finalizers = {k_claim_finalizer};
+	s.world.observe(ResourceClaimSeen{choice});
+	s.start("a", "", "", {{"npu", "", 1, "0"}});
+	CHECK_EQUAL(s.act(), "allocate:c=npu-0");
+}
+
 /* gres.conf has the files in another order. */
 void a_device_of_another_type_is_given_back()
 {
@@ -237,5 +277,7 @@ int main()
 			TEST(a_watcher_of_all_devices_goes_elsewhere),
 			TEST(another_gres_that_differs_is_no_trouble),
 			TEST(another_gres_of_the_job_is_no_trouble),
+			TEST(another_gres_of_an_exclusive_job_is_no_trouble),
+			TEST(the_other_alternative_may_have_been_asked_for),
 			TEST(a_device_of_another_type_is_given_back)});
 }

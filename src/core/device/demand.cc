@@ -260,6 +260,47 @@ Result<DeviceDemand> demand_in_one_way(const std::vector<const ResourceClaim *> 
 	return out;
 }
 
+/* Of the requests as they are, and of the alternatives that were not taken. */
+std::optional<std::set<std::string>> names_of(const std::vector<const ResourceClaim *> &claims,
+	const DeviceSources &from, std::size_t &cost)
+{
+	std::set<std::string> out;
+	const auto take = [&](const DeviceRequest &request) {
+		const auto fit = fit_of(request, from, cost);
+		if (fit)
+			out.insert(fit->rule->gres);
+		return fit.ok();
+	};
+	for (const ResourceClaim *claim : claims) {
+		for (const DeviceRequest &request : claim->requests) {
+			const bool is_known = request.alternatives.empty()
+				? take(request)
+				: std::ranges::all_of(request.alternatives, take);
+			if (!is_known)
+				return std::nullopt;
+		}
+	}
+	return out;
+}
+
+Result<DeviceDemand> with_names(DeviceDemand found,
+	const std::vector<const ResourceClaim *> &claims, const DeviceSources &from,
+	std::size_t &cost)
+{
+	const bool has_choice = std::ranges::any_of(claims, [](const ResourceClaim *claim) {
+		return std::ranges::any_of(claim->requests,
+			[](const DeviceRequest &one) { return !one.alternatives.empty(); });
+	});
+	if (has_choice) {
+		found.may_ask = names_of(claims, from, cost);
+		return found;
+	}
+	found.may_ask.emplace();
+	for (const Gres &one : found.gres)
+		found.may_ask->insert(one.name);
+	return found;
+}
+
 } // namespace
 
 Result<DeviceDemand> demand_of(
@@ -271,13 +312,13 @@ Result<DeviceDemand> demand_of(
 	do {
 		auto found = demand_in_one_way(ways.claims(), from, cost);
 		if (found && !found->fit.empty())
-			return found;
+			return with_names(std::move(*found), claims, from, cost);
 		if (const Status charged = charge(0, cost); !charged)
 			return found ? charged.error() : found.error();
 		if (!first)
 			first = std::move(found);
 	} while (ways.next());
-	return *std::move(first);
+	return *first ? with_names(std::move(**first), claims, from, cost) : *std::move(first);
 }
 
 std::string gres_text(const std::vector<Gres> &gres)

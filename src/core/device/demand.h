@@ -16,6 +16,7 @@
 #include "src/core/model/job.h"
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -25,6 +26,8 @@ namespace slurmkube::core
 
 struct DeviceDemand {
 	std::vector<Gres> gres; /* by name, then type; each once */
+	/* Names of all that any alternative of the claims may ask for; nullopt: not known now. */
+	std::optional<std::set<std::string>> may_ask;
 	/* CPUs that each claim asks for, in the order of the claims; empty: none asks for any.
 	 * Slurm is asked for them with those that the containers request. */
 	std::vector<std::int64_t> cpus;

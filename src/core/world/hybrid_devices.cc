@@ -55,9 +55,9 @@ NodeAllocation claimed_part(const State &state, const NodeAllocation &slot,
 	NodeAllocation part = slot;
 	const Result<DeviceDemand> &demand =
 		state.resource_claims.demand_of(claims, device_sources(state));
-	if (demand && is_hybrid(state.slurm_node(slot.node)))
+	if (demand && demand->may_ask)
 		std::erase_if(part.gres,
-			[&](const Gres &one) { return !has_gres_named(demand->gres, one.name); });
+			[&](const Gres &one) { return !demand->may_ask->contains(one.name); });
 	return part;
 }
 

@@ -23,8 +23,8 @@ const std::vector<DeviceList> &hybrid_device_lists(const State &state, const Slu
 std::string hybrid_device_trouble(
 	const State &state, const std::string &node, const DeviceDemand *demand);
 
-/* What counts of the job's GRES on a node for the claims of its pods: on a hybrid node only what
- * they ask for. Other GRES, as of a job of a whole node, may have devices that are not known. */
+/* What counts of the job's GRES on a node for the claims of its pods: only what they may ask for.
+ * Other GRES, as of a job of a whole node, may have devices that are not known. */
 NodeAllocation claimed_part(const State &state, const NodeAllocation &slot,
 	const std::vector<const ResourceClaim *> &claims);
 
