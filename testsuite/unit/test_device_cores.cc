@@ -83,6 +83,14 @@ void what_is_no_cpu()
 	CHECK(has(text_of(list_of({other})), "no number socketID"));
 }
 
+/* Of two pools, one of which the driver does not publish any more. */
+void two_devices_of_one_cpu_are_trouble()
+{
+	CHECK_EQUAL(text_of(list_of({cpu(0, 0, 0, 0), cpu(1, 0, 1, 1), cpu(7, 0, 0, 0)})),
+		"device cpudev007 in pool n1 of driver dra.cpu and another device are both CPU 0: "
+		"delete the ResourceSlice that the driver does not publish any more");
+}
+
 /* "gpu:1 | cpus 2,0 | n1" or the error */
 std::string demand(const Devices &devices, const std::vector<ResourceClaim> &claims)
 {
@@ -346,7 +354,7 @@ int main()
 {
 	return run_tests("device_cores",
 		{TEST(cores_are_in_the_order_of_sockets), TEST(what_is_no_cpu),
-			TEST(claims_for_cpus_are_no_gres),
+			TEST(two_devices_of_one_cpu_are_trouble), TEST(claims_for_cpus_are_no_gres),
 			TEST(a_claim_for_all_cpus_is_not_looked_at), TEST(a_core_is_a_cpu),
 			TEST(what_is_not_exact_is_not_dealt), TEST(other_claims_do_not_need_cores),
 			TEST(requests_must_be_the_claims), TEST(nodes_that_cannot_serve_them)});

@@ -174,6 +174,12 @@ bool ListMaker::take_place(const DeviceId &id, const SliceDevice &device)
 		}
 		place[i] = *number;
 	}
+	if (!cpus_.insert(place.back()).second) {
+		fail(text_of(id) + " and another device are both CPU " +
+			std::to_string(place.back()) +
+			": delete the ResourceSlice that the driver does not publish any more");
+		return false;
+	}
 	places_.emplace(id, place);
 	return true;
 }

@@ -10,6 +10,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace slurmkube::core
@@ -41,6 +42,7 @@ class ListMaker
 	DeviceList list_;
 	/* of CPUs: socket, core in it, CPU */
 	std::map<DeviceId, std::array<std::int64_t, 3>> places_;
+	std::set<std::int64_t> cpus_; /* their numbers in Linux */
 };
 
 } // namespace slurmkube::core
