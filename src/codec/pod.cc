@@ -107,7 +107,7 @@ void take_spec(Pod &pod, PodView object)
 		spec.objects<"topologySpreadConstraints">(), pod.labels, unsupported);
 	pod.constraints.claims = claims_of_pod(spec, pod.name, unsupported);
 	pod.resource_claims = resource_claims_of_pod(spec, object.object<"status">(), unsupported);
-	pod.container_claims = container_claims_of(spec);
+	pod.container_claims = container_claims_of(spec, unsupported);
 	pod.container_devices = container_devices_of(spec);
 	pod.extended_claim = extended_claim_of_pod(object.object<"status">());
 	note_unsupported(spec, unsupported);

@@ -41,7 +41,8 @@ std::vector<core::PodResourceClaim> resource_claims_of_pod(View<schema::k_spec> 
 	View<schema::k_status> status, std::set<std::string> &unsupported);
 
 /* All containers of a pod with resource claims, with the claims that each uses; otherwise none. */
-std::vector<core::ContainerClaims> container_claims_of(View<schema::k_spec> spec);
+std::vector<core::ContainerClaims> container_claims_of(
+	View<schema::k_spec> spec, std::set<std::string> &unsupported);
 
 /* Which containers request resources that devices may back. Those without are left out. */
 std::vector<core::ContainerDevices> container_devices_of(View<schema::k_spec> spec);

@@ -36,7 +36,15 @@ std::int64_t milli_cpu_of(View<schema::k_container> container)
 	return 0;
 }
 
-void take_claims(View<schema::k_spec> spec, bool is_init, std::vector<core::ContainerClaims> &out)
+/* A sandbox that is lost is made again by the policy of the pod, and all its containers with it,
+ * also one that has "Never" of its own. */
+bool may_restart(const std::string &of_pod, const std::string &own)
+{
+	return of_pod != "Never" || (!own.empty() && own != "Never");
+}
+
+void take_claims(View<schema::k_spec> spec, bool is_init, std::vector<core::ContainerClaims> &out,
+	std::set<std::string> &unsupported)
 {
 	const std::string of_pod = spec.text<"restartPolicy">();
 	for (const auto container :
@@ -46,9 +54,12 @@ void take_claims(View<schema::k_spec> spec, bool is_init, std::vector<core::Cont
 		one.container = container.text<"name">();
 		one.is_short_lived = is_init && own != "Always";
 		one.has_restart_rules = container.objects<"restartPolicyRules">().size() > 0;
-		one.may_restart = (own.empty() ? of_pod : own) != "Never" || one.has_restart_rules;
+		one.may_restart = may_restart(of_pod, own) || one.has_restart_rules;
 		one.milli_cpu = milli_cpu_of(container);
 		const auto claims = container.object<"resources">().objects<"claims">();
+		if (claims.size() > k_claims_most)
+			unsupported.insert(
+				"resources.claims of a container with more than 256 claims");
 		for (std::size_t i = 0; i < std::min(claims.size(), k_claims_most); i++)
 			one.claims.push_back(claims[i].text<"name">());
 		out.push_back(std::move(one));
@@ -95,13 +106,14 @@ void take_containers(Containers containers, bool is_init, std::uint32_t &number,
 
 } // namespace
 
-std::vector<core::ContainerClaims> container_claims_of(View<schema::k_spec> spec)
+std::vector<core::ContainerClaims> container_claims_of(
+	View<schema::k_spec> spec, std::set<std::string> &unsupported)
 {
 	std::vector<core::ContainerClaims> out;
 	if (spec.objects<"resourceClaims">().size() == 0)
 		return out;
-	take_claims(spec, true, out);
-	take_claims(spec, false, out);
+	take_claims(spec, true, out, unsupported);
+	take_claims(spec, false, out, unsupported);
 	return out;
 }
 

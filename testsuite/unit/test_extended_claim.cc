@@ -81,6 +81,26 @@ void containers_with_claims()
 	REQUIRE(once.container_claims.size() == 4);
 	CHECK(!once.container_claims[0].may_restart && once.container_claims[1].may_restart);
 	CHECK(!once.container_claims[2].may_restart && once.container_claims[3].may_restart);
+	/* its own policy does not hold when the pod's sandbox is made again */
+	const std::string never =
+		R"("containers":[)" + container("main", "", R"(,"restartPolicy":"Never")") + "]";
+	CHECK(pod_of(claims + never).container_claims.front().may_restart);
+}
+
+void containers_with_very_many_claims()
+{
+	for (const bool is_many : {false, true}) {
+		std::string list = R"({"name":"a"})";
+		for (int i = 1; i < (is_many ? 257 : 256); i++)
+			list += R"(,{"name":"a","request":"r"})";
+		const Pod pod = pod_of(R"("resourceClaims":[{"name":"a","resourceClaimName":"x"}],)"
+				       R"("containers":[{"name":"main","resources":{"claims":[)" +
+			list + "]}}]");
+		CHECK_EQUAL(pod.unsupported_fields.size(), std::size_t{is_many ? 1U : 0U});
+		CHECK(!is_many ||
+			pod.unsupported_fields.front() ==
+				"resources.claims of a container with more than 256 claims");
+	}
 }
 
 void the_claim_in_the_status()
@@ -151,6 +171,7 @@ int main()
 {
 	return check::run_tests("extended_claim",
 		{TEST(containers_with_devices), TEST(containers_with_claims),
-			TEST(the_claim_in_the_status), TEST(a_class_with_a_resource), TEST(writes),
+			TEST(containers_with_very_many_claims), TEST(the_claim_in_the_status),
+			TEST(a_class_with_a_resource), TEST(writes),
 			TEST(what_is_written_is_read_the_same)});
 }
