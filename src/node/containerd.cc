@@ -203,6 +203,20 @@ void check_binary(const Toml &toml, const std::string &name, std::vector<std::st
 			"give GPUs by resource claims (doc/hybrid.md, Devices)");
 }
 
+/* containerd then lists no devices of a privileged container, which may make all of them. */
+void check_privileged(const Toml &toml, const std::string &name, std::vector<std::string> &lacks)
+{
+	for (const char *key : {"privileged_without_host_devices",
+		     "privileged_without_host_devices_all_devices_allowed"}) {
+		if (value_of(toml,
+			    {"plugins", "io.containerd.cri.v1.runtime", "containerd", "runtimes",
+				    name, key}) == "true")
+			lacks.push_back("runtime " + name + " has " + key +
+				", so slurmkube-node sees no devices of privileged containers: "
+				"set it to false");
+	}
+}
+
 /* A user chooses any of the runtimes by a RuntimeClass. */
 void check_runtimes(const Toml &toml, const ReadFile &read, const std::string &system_cpus,
 	std::vector<std::string> &lacks)
@@ -214,6 +228,7 @@ void check_runtimes(const Toml &toml, const ReadFile &read, const std::string &s
 			"[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.NAME]");
 	for (const std::string &name : runtimes) {
 		check_binary(toml, name, lacks);
+		check_privileged(toml, name, lacks);
 		const std::string file = value_of(toml,
 			{"plugins", "io.containerd.cri.v1.runtime", "containerd", "runtimes", name,
 				"base_runtime_spec"});

@@ -64,6 +64,9 @@ std::vector<std::string> lacks_with(
 void a_containerd_that_keeps_all()
 {
 	CHECK(containerd_lacks(k_good, spec_in, "0-1").empty());
+	CHECK(lacks_with("base_runtime_spec = '/kata.json'",
+		"base_runtime_spec = '/kata.json'\nprivileged_without_host_devices = false")
+			.empty());
 	/* a part of the system's processors is fine */
 	CHECK(containerd_lacks(k_good, spec_in, "0-3").empty());
 	CHECK(lacks_with("SystemdCgroup = false", "BinaryName = '/nvidia-container-runtime/runc'")
@@ -103,6 +106,14 @@ void a_containerd_that_fails_open_is_named()
 			"runtime runc runs /usr/bin/nvidia-container-runtime, which gives"},
 		{"SystemdCgroup = false", "BinaryName = \"nvidia-container-runtime.cdi\"",
 			"runtime runc runs nvidia-container-runtime.cdi, which gives"},
+		{"base_runtime_spec = '/kata.json'",
+			"base_runtime_spec = '/kata.json'\n"
+			"privileged_without_host_devices = true",
+			"runtime kata has privileged_without_host_devices, so slurmkube-node sees"},
+		{"base_runtime_spec = '/kata.json'",
+			"base_runtime_spec = '/kata.json'\n"
+			"privileged_without_host_devices_all_devices_allowed = true",
+			"runtime kata has privileged_without_host_devices_all_devices_allowed, so"},
 	};
 	for (const auto &row : rows) {
 		const std::vector<std::string> lacks = lacks_with(row.text, row.other);
