@@ -130,6 +130,7 @@ Check hybrid_devices(const App &app)
 	constexpr char name[] = "hybrid devices";
 	const core::State &state = app.world().state();
 	const core::DeviceRules &rules = state.settings.devices;
+	const auto of_gres = std::ranges::count(rules, false, &core::DeviceRule::is_cores);
 	std::string text;
 	std::size_t count = 0;
 	for (const auto &[node, record] : state.slurm_nodes) {
@@ -143,7 +144,7 @@ Check hybrid_devices(const App &app)
 	}
 	if (text.empty())
 		return passed(name,
-			std::to_string(count) + " devices of " + std::to_string(rules.size()) +
+			std::to_string(count) + " devices of " + std::to_string(of_gres) +
 				" rules have the indices of their numbers in Slurm");
 	return failed(name, "pods with resource claims get no devices of: " + text,
 		"make Gres= in slurm.conf and File= in gres.conf name exactly the devices that "

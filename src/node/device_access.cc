@@ -139,8 +139,7 @@ class ProbeCgroup
 	::_exit(0);
 }
 
-/* False: nothing came in time. */
-bool read_answer(int in, DeviceAnswer &answer)
+Result<DeviceAnswer> read_answer(int in)
 {
 	const ProbeClock::time_point end = ProbeClock::now() + k_answer_limit;
 	pollfd entry = {in, POLLIN, 0};
@@ -150,7 +149,14 @@ bool read_answer(int in, DeviceAnswer &answer)
 			std::chrono::ceil<std::chrono::milliseconds>(end - ProbeClock::now());
 		ready = ::poll(&entry, 1, std::max(0, static_cast<int>(left.count())));
 	} while (ready < 0 && errno == EINTR);
-	return ready > 0 && ::read(in, &answer, sizeof answer) == sizeof answer;
+	if (ready == 0)
+		return Error{Errc::io,
+			"no answer within " + std::to_string(k_answer_limit.count()) + " ms"};
+	DeviceAnswer answer;
+	/* in a job's cgroup of version 2 the kernel may choose it when memory is short */
+	if (ready < 0 || ::read(in, &answer, sizeof answer) != sizeof answer)
+		return Error{Errc::io, "the process that asks has ended without an answer"};
+	return answer;
 }
 
 /* Those that did not end in time once they were killed. There are no other children. */
@@ -173,14 +179,10 @@ Result<DeviceAnswer> ask_in(const ProbeCgroup &cgroup, const std::vector<fs::pat
 	if (child < 0)
 		return probe_error("no process can be started", errno);
 	out.reset();
-	DeviceAnswer answer;
-	const bool is_answered = read_answer(in.get(), answer);
+	const Result<DeviceAnswer> answer = read_answer(in.get());
 	(void)::kill(child, SIGKILL); /* not waited for yet, so the id is its own */
 	(void)is_done_within(
 		k_removal_limit, [child] { return ::waitpid(child, nullptr, WNOHANG) != 0; });
-	if (!is_answered)
-		return Error{Errc::io,
-			"no answer within " + std::to_string(k_answer_limit.count()) + " ms"};
 	return answer;
 }
 
@@ -223,7 +225,8 @@ Result<const Device *> denied_device(
 /* A number for local use, which DevicePolicy=closed does not allow by itself. */
 Result<Ok> try_device_file(const fs::path &scratch)
 {
-	return DeviceFiles(scratch, "try").make({"a device", 'c', 240, 0});
+	const std::string name = "try" + std::to_string(::getpid()) + "-";
+	return DeviceFiles(scratch, name).make({"a device", 'c', 240, 0});
 }
 
 } // namespace slurmkube::node

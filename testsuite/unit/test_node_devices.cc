@@ -108,6 +108,15 @@ void a_child_that_does_not_answer_is_killed()
 	(void)::close(writer);
 }
 
+/* `--check` by hand may run at the same time. */
+void a_check_leaves_the_files_of_others()
+{
+	const Directory directory;
+	std::ofstream(directory.path() / ".try0") << "of another process";
+	(void)try_device_file(directory.path());
+	CHECK(fs::exists(directory.path() / ".try0"));
+}
+
 /* Of a daemon that was killed, or whose removal came too early. */
 void what_is_left_is_removed()
 {
@@ -128,5 +137,5 @@ int main()
 	return check::run_tests("node_devices",
 		{TEST(only_eperm_is_a_denial), TEST(errors_say_their_cause),
 			TEST(a_child_that_does_not_answer_is_killed),
-			TEST(what_is_left_is_removed)});
+			TEST(a_check_leaves_the_files_of_others), TEST(what_is_left_is_removed)});
 }
