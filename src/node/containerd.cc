@@ -157,9 +157,11 @@ void check_validator(const Toml &toml, std::vector<std::string> &lacks)
 	};
 	if (value_of(toml, at("enable")) != "true" ||
 		!has_string(toml, at("required_plugins"), k_plugin))
-		lacks.emplace_back("containers would start while slurmkube-node is not running: "
-				   "set enable = true and required_plugins = [\"slurm-kube\"] in "
-				   "[plugins.'io.containerd.nri.v1.nri'.default_validator]");
+		lacks.emplace_back(
+			"containers would start while slurmkube-node is not running: set enable = "
+			"true and required_plugins = [\"slurm-kube\"] in "
+			"[plugins.'io.containerd.nri.v1.nri'.default_validator] (containerd reads "
+			"a file in conf.d only if imports in config.toml names it)");
 	const std::string tolerate = value_of(toml, at("tolerate_missing_plugins_annotation"));
 	if (!tolerate.empty())
 		lacks.push_back("any user can start containers without slurmkube-node by the "

@@ -25,6 +25,8 @@ SystemCpus=@CPUS@
 /* A drop-in adds to the tables of other files. */
 constexpr std::string_view k_containerd = R"(version = 3
 
+# /etc/containerd/config.toml must have: imports = ['/etc/containerd/conf.d/*.toml']
+
 # No container starts while slurmkube-node is not connected.
 [plugins.'io.containerd.nri.v1.nri']
   disable = false

@@ -120,6 +120,7 @@ void a_containerd_that_fails_open_is_named()
 		REQUIRE(lacks.size() == 1);
 		CHECK(lacks[0].starts_with(row.want));
 	}
+	CHECK(containerd_lacks("", spec_in, "0-1")[1].find("only if imports") != std::string::npos);
 	CHECK(containerd_lacks(k_good, spec_in, "0").size() == 2);
 	CHECK(containerd_lacks("", spec_in, "0-1").size() == 3);
 	CHECK(containerd_lacks("[\n=\n[a\nb = [\n'", spec_in, "0-1").size() == 3);
