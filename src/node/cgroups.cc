@@ -2,6 +2,7 @@
 #include "src/node/cgroups.h"
 
 #include "src/base/owned.h"
+#include "src/node/systemd_units.h"
 
 #include <cerrno>
 #include <csignal>
@@ -17,6 +18,9 @@ namespace fs = std::filesystem;
 
 namespace
 {
+
+/* A tree elsewhere is not systemd's. */
+constexpr const char *k_systemd_root = "/sys/fs/cgroup";
 
 std::string first_line(const fs::path &file)
 {
@@ -198,7 +202,11 @@ Result<Ok> Cgroups::limit_memory(const std::string &path, std::int64_t limit) co
 	std::ifstream(file) >> now; /* v2: "max" */
 	if (now > 0 && now <= limit)
 		return Ok{};
-	std::ofstream out(file);
+	const std::optional<std::string> slice = slice_of(path);
+	if (slice && root_ == k_systemd_root)
+		if (Result<Ok> set = limit_memory_of_unit(*slice, limit); !set)
+			return set;
+	std::ofstream out(file); /* systemd does it a moment later */
 	out << limit << std::flush;
 	if (!out)
 		return Error{Errc::io, "cannot write " + file.string()};

@@ -39,8 +39,8 @@ class Cgroups
 	/* Whether the cgroup or one below it has a process. Also true if that cannot be seen; false
 	 * if there is no such cgroup. path: see cgroup_of(). */
 	[[nodiscard]] bool has_processes(const std::string &path) const;
-	/* Lowers the memory limit of a cgroup to that, in bytes; a lower limit stays. io: it is
-	 * higher and cannot be changed. */
+	/* Lowers the memory limit of a cgroup to that, in bytes; a lower limit stays. If it is a
+	 * slice of systemd, systemd keeps the limit. io: it is higher and cannot be changed. */
 	[[nodiscard]] Result<Ok> limit_memory(const std::string &path, std::int64_t limit) const;
 	/* Where slurmd denies devices to the job; none: it does not. With version 2 that is not
 	 * known, and the cgroup may deny nothing. */

@@ -27,7 +27,9 @@ node_files = \
 	%D%/runtime.cc \
 	%D%/runtime.h \
 	%D%/settings.cc \
-	%D%/settings.h
+	%D%/settings.h \
+	%D%/systemd_units.cc \
+	%D%/systemd_units.h
 EXTRA_DIST += $(node_files)
 node_units = %D%/unity/node_1_of_1.cc
 CLEANFILES += $(node_units)
@@ -38,7 +40,8 @@ nodist_libnode_la_SOURCES = $(node_units)
 else
 nodist_libnode_la_SOURCES = $(node_files)
 endif
-libnode_la_LIBADD = libcodec.la libcore.la libbase.la
+libnode_la_CPPFLAGS = $(AM_CPPFLAGS) $(SYSTEMD_CFLAGS)
+libnode_la_LIBADD = libcodec.la libcore.la libbase.la $(SYSTEMD_LIBS)
 slurmkube_node_SOURCES = %D%/main.cc
 slurmkube_node_CPPFLAGS = $(AM_CPPFLAGS) $(SYSTEMD_CFLAGS)
 slurmkube_node_LDADD = libnode.la $(SYSTEMD_LIBS)

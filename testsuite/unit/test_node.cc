@@ -5,6 +5,7 @@
 #include "src/node/message.h"
 #include "src/node/plugin.h"
 #include "src/node/settings.h"
+#include "src/node/systemd_units.h"
 #include "testsuite/unit/check.h"
 
 #include <cstdlib>
@@ -311,6 +312,16 @@ void containers_of_a_pod_share_its_memory()
 	machine.write("cg/kubepods/podu1/memory.max", "max\n");
 	CHECK(machine.cgroups().limit_memory("/kubepods/podu1", 1 << 20).ok());
 	CHECK_EQUAL(machine.read("cg/kubepods/podu1/memory.max"), std::string("1048576"));
+}
+
+/* systemd keeps the limits of its units only if they are set there. */
+void the_cgroup_of_a_pod_is_a_unit()
+{
+	const std::string pods = "/kubepods.slice/kubepods-burstable.slice";
+	const std::string pod = "kubepods-burstable-podu1.slice";
+	CHECK_EQUAL(slice_of(pods + "/" + pod).value_or("none"), pod);
+	CHECK(!slice_of(pods + "/" + pod + "/cri-containerd-c1.scope"));
+	CHECK(!slice_of("/kubepods/podu1"));
 }
 
 /* LinuxDevice of nri's api.proto, as containerd writes the devices of CDI into the container. */
@@ -620,7 +631,7 @@ int main()
 			TEST(version_2_says_whether_a_cgroup_is_populated),
 			TEST(the_end_waits_for_containers), TEST(a_cleared_job_has_no_containers),
 			TEST(ages_do_not_depend_on_the_wall_clock),
-			TEST(strange_files_harm_nothing),
+			TEST(strange_files_harm_nothing), TEST(the_cgroup_of_a_pod_is_a_unit),
 			TEST(pods_jobs_are_known_without_variables),
 			TEST(new_jobs_wait_for_containers_of_ended_ones)});
 }
