@@ -128,6 +128,8 @@ core_files = \
 	%D%/model/latency.cc \
 	%D%/model/latency.h \
 	%D%/model/names.h \
+	%D%/model/native_job.cc \
+	%D%/model/native_job.h \
 	%D%/model/natural_order.cc \
 	%D%/model/natural_order.h \
 	%D%/model/node.h \

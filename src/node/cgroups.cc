@@ -99,14 +99,26 @@ bool is_there(const fs::path &path)
 	return fs::exists(path, ignored);
 }
 
+void kill_in(const fs::path &cgroup)
+{
+	for (const pid_t pid : processes_in(cgroup))
+		if (pid > 1)
+			(void)::kill(pid, SIGKILL);
+}
+
+void kill_below(const fs::path &cgroup)
+{
+	for (const fs::path &child : directories_in(cgroup))
+		kill_below(child);
+	kill_in(cgroup);
+}
+
 /* The directories of a cgroup can be removed, its files cannot. */
 bool remove_tree(const fs::path &cgroup)
 {
 	for (const fs::path &child : directories_in(cgroup))
 		(void)remove_tree(child);
-	for (const pid_t pid : processes_in(cgroup))
-		if (pid > 1)
-			(void)::kill(pid, SIGKILL);
+	kill_in(cgroup);
 	std::error_code error;
 	fs::remove(cgroup, error);
 	return !error;
@@ -138,12 +150,14 @@ std::vector<fs::path> Cgroups::parents_in(const fs::path &hierarchy) const
 	return parents;
 }
 
-std::vector<fs::path> Cgroups::jobs_in(const fs::path &hierarchy, std::uint32_t job) const
+std::vector<fs::path> Cgroups::jobs_in(
+	const fs::path &hierarchy, std::uint32_t job, std::optional<std::uint32_t> user) const
 {
 	const std::string name = "job_" + std::to_string(job);
+	const std::string of_user = user ? "uid_" + std::to_string(*user) : std::string();
 	std::vector<fs::path> found;
 	for (const fs::path &parent : parents_in(hierarchy))
-		if (is_there(parent / name))
+		if ((!user || parent.filename() == of_user) && is_there(parent / name))
 			found.push_back(parent / name);
 	return found;
 }
@@ -162,10 +176,10 @@ std::map<std::string, CpuSet> Cgroups::cpusets() const
 	return sets;
 }
 
-std::optional<CpuSet> Cgroups::cpuset_of(std::uint32_t job) const
+std::optional<CpuSet> Cgroups::cpuset_of(std::uint32_t job, std::optional<std::uint32_t> user) const
 {
 	const fs::path hierarchy = is_v2_ ? root_ : root_ / "cpuset";
-	for (const fs::path &cgroup : jobs_in(hierarchy, job)) {
+	for (const fs::path &cgroup : jobs_in(hierarchy, job, user)) {
 		CpuSet set = {
 			first_line(cgroup / "cpuset.cpus"), first_line(cgroup / "cpuset.mems")};
 		if (is_cpu_list(set.cpus))
@@ -191,6 +205,41 @@ bool Cgroups::has_processes(const std::string &path) const
 {
 	const fs::path below = fs::path(path).relative_path();
 	return is_v2_ ? is_populated(root_ / below) : has_process_below(root_ / "cpuset" / below);
+}
+
+void Cgroups::kill_processes(const std::string &path) const
+{
+	const fs::path below = fs::path(path).relative_path();
+	/* never what has the cgroups of all containers, or of the machine */
+	if (!below.has_parent_path())
+		return;
+	kill_below(is_v2_ ? root_ / below : root_ / "cpuset" / below);
+}
+
+std::optional<fs::path> Cgroups::memory_cgroup(const std::string &path) const
+{
+	const fs::path cgroup = root_ / "memory" / fs::path(path).relative_path();
+	return !is_v2_ && is_there(cgroup) ? std::optional(cgroup) : std::nullopt;
+}
+
+std::optional<fs::path> Cgroups::memory_cgroup_of(std::uint32_t job, std::uint32_t user) const
+{
+	const std::vector<fs::path> found =
+		is_v2_ ? std::vector<fs::path>() : jobs_in(root_ / "memory", job, user);
+	return found.empty() ? std::nullopt : std::optional(found.front());
+}
+
+bool Cgroups::is_frozen(std::uint32_t job) const
+{
+	for (const fs::path &cgroup : jobs_in(root_ / "freezer", job)) {
+		std::vector<fs::path> all = directories_in(cgroup);
+		all.push_back(cgroup);
+		for (const fs::path &one : all)
+			if (const std::string state = first_line(one / "freezer.state");
+				!state.empty() && state != "THAWED")
+				return true;
+	}
+	return false;
 }
 
 Result<Ok> Cgroups::limit_memory(const std::string &path, std::int64_t limit) const

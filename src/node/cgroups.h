@@ -32,16 +32,27 @@ class Cgroups
 
 	[[nodiscard]] bool is_v2() const { return is_v2_; }
 	/* The processors that slurmd has given to the job. An empty file counts as none: slurmd
-	 * has not written it yet. */
-	[[nodiscard]] std::optional<CpuSet> cpuset_of(std::uint32_t job) const;
+	 * has not written it yet. user: of the job, if it is known (version 1 only). */
+	[[nodiscard]] std::optional<CpuSet> cpuset_of(
+		std::uint32_t job, std::optional<std::uint32_t> user = {}) const;
 	/* Those of all jobs on this node, by the job's number. */
 	[[nodiscard]] std::map<std::string, CpuSet> cpusets() const;
 	/* Whether the cgroup or one below it has a process. Also true if that cannot be seen; false
 	 * if there is no such cgroup. path: see cgroup_of(). */
 	[[nodiscard]] bool has_processes(const std::string &path) const;
+	/* Sends SIGKILL to all of them. */
+	void kill_processes(const std::string &path) const;
 	/* Lowers the memory limit of a cgroup to that, in bytes; a lower limit stays. If it is a
 	 * slice of systemd, systemd keeps the limit. io: it is higher and cannot be changed. */
 	[[nodiscard]] Result<Ok> limit_memory(const std::string &path, std::int64_t limit) const;
+	/* With version 1: the directory of a cgroup, or of a user's job, that has its memory; none:
+	 * there is none. */
+	[[nodiscard]] std::optional<std::filesystem::path> memory_cgroup(
+		const std::string &path) const;
+	[[nodiscard]] std::optional<std::filesystem::path> memory_cgroup_of(
+		std::uint32_t job, std::uint32_t user) const;
+	/* Whether slurmd has stopped processes of the job (version 1), because it is suspended. */
+	[[nodiscard]] bool is_frozen(std::uint32_t job) const;
 	/* Where slurmd denies devices to the job; none: it does not. With version 2 that is not
 	 * known, and the cgroup may deny nothing. */
 	[[nodiscard]] std::optional<std::filesystem::path> device_cgroup_of(
@@ -58,7 +69,8 @@ class Cgroups
 	[[nodiscard]] std::vector<std::filesystem::path> parents_in(
 		const std::filesystem::path &hierarchy) const;
 	[[nodiscard]] std::vector<std::filesystem::path> jobs_in(
-		const std::filesystem::path &hierarchy, std::uint32_t job) const;
+		const std::filesystem::path &hierarchy, std::uint32_t job,
+		std::optional<std::uint32_t> user = {}) const;
 
 	std::filesystem::path root_;
 	std::string node_name_;

@@ -14,8 +14,18 @@ node_files = \
 	%D%/device_access.h \
 	%D%/epilog.cc \
 	%D%/epilog.h \
+	%D%/files.cc \
+	%D%/files.h \
 	%D%/message.cc \
 	%D%/message.h \
+	%D%/native_jobs.cc \
+	%D%/native_jobs.h \
+	%D%/native_memory.cc \
+	%D%/native_memory.h \
+	%D%/native_pods.cc \
+	%D%/native_pods.h \
+	%D%/native_scripts.cc \
+	%D%/native_scripts.h \
 	%D%/nri.cc \
 	%D%/nri.h \
 	%D%/plugin.cc \

@@ -5,6 +5,7 @@
 #include "src/node/check.h"
 #include "src/node/device_access.h"
 #include "src/node/epilog.h"
+#include "src/node/native_scripts.h"
 #include "src/node/runtime.h"
 #include "src/node/settings.h"
 
@@ -162,8 +163,11 @@ class Trouble
 /* The runtime may start later, and again: without us it creates no container of ours. */
 int serve(const Settings &settings, const Records &records, const Cgroups &cgroups)
 {
-	Plugin plugin(records, cgroups, settings.system_cpus);
+	/* before there is another thread, which would take the signals */
 	const UniqueFd stop = stop_signals();
+	NativePods native(settings.state_directory, cgroups, settings.allows_native_pods());
+	native.start_keeper();
+	Plugin plugin(records, cgroups, native, settings.system_cpus);
 	Trouble trouble;
 	if (const Result<Ok> made = try_device_file(records.directory()); !made)
 		log_error("%s, so containers with devices are refused: the unit needs CAP_MKNOD "
@@ -214,12 +218,16 @@ Result<Ok> remember_pods_job(const Records &records)
 }
 
 /* An hour is more than any grace period after which an epilog gives up by itself. */
-int settle(const Records &records, const Cgroups &cgroups)
+int settle(const Settings &settings, const Records &records, const Cgroups &cgroups)
 {
 	constexpr std::chrono::hours k_limit{1};
+	const NativeJobs jobs(settings.state_directory);
 	if (const Result<Ok> kept = remember_pods_job(records); !kept)
 		return complain(kept.error());
-	const Result<Ok> over = wait_for_ended_jobs(records, cgroups, k_limit);
+	Result<Ok> over = wait_for_ended_jobs(records, cgroups, k_limit);
+	if (over)
+		over = settle_native_pods(jobs, cgroups, std::getenv,
+			settings.allows_native_pods() && !std::getenv(k_mark));
 	return over ? 0 : complain(over.error());
 }
 
@@ -250,20 +258,32 @@ int list(const Records &records, const Cgroups &cgroups)
 	return 0;
 }
 
+/* For an epilog, of a pod's job or of a native one. */
+int end_job_here(const Options &options, const Settings &settings, const Cgroups &cgroups)
+{
+	const NativeJobs jobs(settings.state_directory);
+	const Result<Ok> native = end_native_pods(jobs, cgroups, options.job);
+	const Result<Records> records = Records::open(settings.state_directory);
+	if (!records)
+		return complain(records.error());
+	const int status = wait_for(options, *records, cgroups);
+	return native ? status : complain(native.error());
+}
+
 int run(const Options &options)
 {
 	const Result<Settings> settings = read_settings(options.config);
 	if (!settings)
 		return complain(settings.error());
+	const Cgroups cgroups = cgroups_of(*settings);
+	if (options.command == Options::Command::wait)
+		return end_job_here(options, *settings, cgroups);
 	const Result<Records> records = Records::open(settings->state_directory);
 	if (!records)
 		return complain(records.error());
-	const Cgroups cgroups = cgroups_of(*settings);
 	switch (options.command) {
-	case Options::Command::wait:
-		return wait_for(options, *records, cgroups);
 	case Options::Command::settle:
-		return settle(*records, cgroups);
+		return settle(*settings, *records, cgroups);
 	case Options::Command::list:
 		return list(*records, cgroups);
 	case Options::Command::check:

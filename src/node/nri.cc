@@ -46,6 +46,8 @@ bool take_annotation(std::string_view entry, Pod &pod)
 		pod.job = value;
 	else if (key == names::k_allocation_memory)
 		pod.memory = value;
+	else if (key == names::k_allocation_native_job)
+		pod.native_job = value;
 	return true;
 }
 
@@ -56,6 +58,11 @@ bool read_pod(std::string_view message, Pod &pod)
 		set_text(field, 2, pod.name);
 		set_text(field, 3, pod.uid);
 		set_text(field, 4, pod.name_space);
+		if (field.number == 8 && field.type == WireType::bytes)
+			return read_fields(field.bytes, [&](const WireField &linux) {
+				set_text(linux, 3, pod.cgroup_parent);
+				return true;
+			});
 		return field.number != 6 || field.type != WireType::bytes ||
 			take_annotation(field.bytes, pod);
 	});
@@ -148,6 +155,14 @@ Result<ContainerRequest> parse_container_request(std::string_view payload)
 	return request;
 }
 
+Result<Pod> parse_sandbox_request(std::string_view payload)
+{
+	ContainerRequest request;
+	const bool ok = read_fields(
+		payload, [&](const WireField &field) { return take_request(field, 0, request); });
+	return ok ? Result<Pod>(std::move(request.pod)) : k_not_nri;
+}
+
 Result<StateChange> parse_state_change(std::string_view payload)
 {
 	StateChange change;
@@ -197,9 +212,11 @@ std::string registration(const std::string &name, const std::string &index)
 	return Message().text(1, name).text(2, index).bytes();
 }
 
-std::string subscription()
+std::string subscription(bool has_native_pods)
 {
-	std::int64_t mask = 0;
+	std::int64_t mask = has_native_pods
+		? std::int64_t(1) << (static_cast<int>(NriEvent::run_pod_sandbox) - 1)
+		: 0;
 	for (const NriEvent event : {NriEvent::create_container, NriEvent::start_container,
 		     NriEvent::post_start_container, NriEvent::update_container,
 		     NriEvent::stop_container, NriEvent::remove_container})

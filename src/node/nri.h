@@ -22,6 +22,7 @@ inline constexpr const char *k_nri_runtime_service = "nri.pkg.api.v1alpha1.Runti
 
 /* Numbers of api.proto's Event; an event mask has bit n - 1 for event n. */
 enum class NriEvent : std::uint8_t {
+	run_pod_sandbox = 1,
 	create_container = 4,
 	start_container = 6,
 	post_start_container = 7,
@@ -43,6 +44,9 @@ struct Pod {
 	std::string name, uid, name_space;
 	std::string job;    /* the annotation of the agent's binding; empty: none */
 	std::string memory; /* likewise; MiB */
+	/* likewise, of a pod in a native job: core/model/native_job.h */
+	std::string native_job = {};
+	std::string cgroup_parent = {}; /* as the runtime names it */
 };
 
 /* A file of the container below /dev, beyond those that all containers have. */
@@ -92,13 +96,15 @@ struct Confinement {
 
 /* invalid: not protobuf, or without the container. */
 Result<ContainerRequest> parse_container_request(std::string_view payload);
+Result<Pod> parse_sandbox_request(std::string_view payload);
 Result<StateChange> parse_state_change(std::string_view payload);
 Result<Inventory> parse_inventory(std::string_view payload);
 /* The runtime's name and version. */
 Result<std::string> parse_configuration(std::string_view payload);
 
 std::string registration(const std::string &name, const std::string &index);
-std::string subscription();
+/* has_native_pods: sandboxes, too. */
+std::string subscription(bool has_native_pods);
 std::string adjustment(const Confinement &confinement);
 
 struct ContainerUpdate {

@@ -18,7 +18,7 @@ namespace
  * more than k_answer_limit, and the runtime waits for 2 s. */
 constexpr std::chrono::milliseconds k_adoption_limit{500};
 
-Error device_refusal(const Pod &pod, const std::string &reason)
+Error pod_refusal(const Pod &pod, const std::string &reason)
 {
 	return {Errc::denied, "slurm-kube: pod " + pod.name_space + "/" + pod.name + ": " + reason};
 }
@@ -32,10 +32,30 @@ std::string not_of_job(const Device &device, std::uint32_t job)
 		"(doc/hybrid.md, Devices)";
 }
 
+bool is_in_native_job(const Pod &pod)
+{
+	return !pod.native_job.empty();
+}
+
+bool has_job(const Pod &pod)
+{
+	return !pod.job.empty() || is_in_native_job(pod);
+}
+
+/* Its own job, or the native one within which it runs; 0: none. */
+Result<std::uint32_t> any_job_of(const Pod &pod)
+{
+	if (!is_in_native_job(pod))
+		return job_of(pod);
+	const Result<core::NativeMark> mark = mark_of(pod);
+	return mark ? Result<std::uint32_t>(mark->job.number) : mark.error();
+}
+
 } // namespace
 
-Plugin::Plugin(const Records &records, const Cgroups &cgroups, std::string system_cpus)
-    : records_(records), cgroups_(cgroups), system_cpus_(std::move(system_cpus))
+Plugin::Plugin(const Records &records, const Cgroups &cgroups, const NativePods &native,
+	std::string system_cpus)
+    : records_(records), cgroups_(cgroups), native_(native), system_cpus_(std::move(system_cpus))
 {
 }
 
@@ -58,7 +78,7 @@ Result<std::string> Plugin::payload_for(const RpcRequest &request)
 		if (!runtime)
 			return runtime;
 		log_info("connected to %s", printable(*runtime).c_str());
-		return subscription();
+		return subscription(native_.is_allowed());
 	}
 	if (method == "Synchronize") {
 		Result<Inventory> piece = parse_inventory(request.payload);
@@ -68,10 +88,18 @@ Result<std::string> Plugin::payload_for(const RpcRequest &request)
 		const Result<StateChange> change = parse_state_change(request.payload);
 		if (!change)
 			return change.error();
+		if (change->event == static_cast<int>(NriEvent::run_pod_sandbox))
+			native_.announce(change->request.pod);
 		if (change->event == static_cast<int>(NriEvent::post_start_container))
 			started(change->request);
 		if (change->event == static_cast<int>(NriEvent::remove_container))
 			removed(change->request);
+		return std::string();
+	}
+	if (method == "RunPodSandbox") {
+		const Result<Pod> pod = parse_sandbox_request(request.payload);
+		if (pod)
+			native_.announce(*pod);
 		return std::string();
 	}
 	return method.ends_with("Container") ? container_payload(request)
@@ -112,6 +140,8 @@ JobFacts Plugin::facts_of(std::uint32_t job)
 
 Result<Confinement> Plugin::allowed(const Pod &pod, const Container &container)
 {
+	if (is_in_native_job(pod))
+		return native_.confinement(pod, container);
 	const Result<std::uint32_t> job = job_of(pod);
 	if (!job)
 		return job.error();
@@ -126,7 +156,18 @@ Result<Ok> Plugin::record(const ContainerRequest &request, std::uint32_t job, bo
 	const Result<std::string> cgroup = cgroup_of(request.container.cgroups_path);
 	if (!cgroup)
 		return cgroup.error();
-	return records_.keep_container(job, request.container.id, *cgroup, is_started);
+	const Records *records = is_in_native_job(request.pod) ? native_.records() : &records_;
+	if (!records)
+		return Error{
+			Errc::denied, "slurm-kube: no container of a native job can be recorded"};
+	return records->keep_container(job, request.container.id, *cgroup, is_started);
+}
+
+void Plugin::forget(const ContainerRequest &request) const
+{
+	const Records *records = is_in_native_job(request.pod) ? native_.records() : &records_;
+	if (records)
+		records->forget_container(request.container.id);
 }
 
 /* The sum of the pod's containers, of which the runtime does not know how many will come. The
@@ -135,9 +176,11 @@ Result<Ok> Plugin::limit_pod(const ContainerRequest &request)
 {
 	const Result<std::int64_t> share = memory_share_of(request.pod);
 	const Result<std::string> cgroup = cgroup_of(request.container.cgroups_path);
-	if (request.pod.job.empty() || !share || *share == 0 || !cgroup)
+	if (!has_job(request.pod) || !share || *share == 0 || !cgroup)
 		return Ok{};
 	const std::optional<std::string> pod = pod_cgroup_of(request.pod, *cgroup);
+	if (!pod && is_in_native_job(request.pod))
+		return pod_refusal(request.pod, "the kubelet makes no cgroups of pods");
 	if (!pod)
 		return Ok{};
 	const Result<Ok> limited = cgroups_.limit_memory(*pod, *share);
@@ -153,29 +196,40 @@ Result<Ok> Plugin::check_devices(const ContainerRequest &request)
 	std::vector<Device> devices;
 	std::ranges::copy_if(request.container.devices, std::back_inserter(devices),
 		[](const Device &one) { return one.kind != 'p'; });
-	if (job == 0 || devices.empty())
+	if (job == 0 || devices.empty() || is_in_native_job(request.pod))
 		return Ok{};
 	for (const Device &one : devices)
 		if (one.kind != 'c' && one.kind != 'b')
-			return device_refusal(request.pod,
+			return pod_refusal(request.pod,
 				"device " + one.path + " is of a kind that is not known");
 	const std::optional<std::filesystem::path> cgroup = cgroups_.device_cgroup_of(job);
 	if (!cgroup)
-		return device_refusal(request.pod,
+		return pod_refusal(request.pod,
 			"slurmd does not keep devices from Slurm job " + request.pod.job + ", so " +
 				devices.front().path +
 				" may be another job's: ConstrainDevices=yes in cgroup.conf");
 	cgroups_.remove_probes();
 	const auto denied = denied_device(*cgroup, devices, records_.directory());
 	if (!denied)
-		return device_refusal(request.pod, denied.error().what);
-	return *denied ? Result<Ok>(device_refusal(request.pod, not_of_job(**denied, job)))
+		return pod_refusal(request.pod, denied.error().what);
+	return *denied ? Result<Ok>(pod_refusal(request.pod, not_of_job(**denied, job)))
 		       : Result<Ok>(Ok{});
+}
+
+/* A pod in a native job takes its memory from that of the job. */
+Result<Ok> Plugin::take_memory(const ContainerRequest &request) const
+{
+	if (!is_in_native_job(request.pod))
+		return Ok{};
+	const Result<std::string> cgroup = cgroup_of(request.container.cgroups_path);
+	const auto pod = cgroup ? pod_cgroup_of(request.pod, *cgroup) : std::nullopt;
+	return pod ? native_.take_memory(request.pod, *pod)
+		   : pod_refusal(request.pod, "its cgroup is not known");
 }
 
 Result<std::string> Plugin::create(const ContainerRequest &request)
 {
-	const Result<std::uint32_t> job = job_of(request.pod);
+	const Result<std::uint32_t> job = any_job_of(request.pod);
 	if (!job)
 		return job.error();
 	if (*job != 0)
@@ -184,16 +238,17 @@ Result<std::string> Plugin::create(const ContainerRequest &request)
 	const Result<Confinement> confinement = allowed(request.pod, request.container);
 	if (confinement && *job != 0)
 		if (const std::string overlap =
-				cpu_overlap(request.pod.job, confinement->cpus, system_cpus_);
+				cpu_overlap(std::to_string(*job), confinement->cpus, system_cpus_);
 			!overlap.empty())
 			log_error("%s", overlap.c_str());
 	const Result<Ok> checked =
 		confinement ? check_devices(request) : Result<Ok>(confinement.error());
 	const Result<Ok> limited = checked ? limit_pod(request) : checked;
-	if (limited)
+	const Result<Ok> has_memory = limited ? take_memory(request) : limited;
+	if (has_memory)
 		return adjustment(*confinement);
-	records_.forget_container(request.container.id);
-	return limited.error();
+	forget(request);
+	return has_memory.error();
 }
 
 /* The container was created when its job lived, perhaps without us, and perhaps a later plugin has
@@ -207,7 +262,7 @@ Result<std::string> Plugin::start(const ContainerRequest &request)
 	if (const Result<Ok> checked = check_devices(request); !checked)
 		return checked.error();
 	const Result<std::string> cgroup = cgroup_of(request.container.cgroups_path);
-	if (!request.pod.job.empty() && (!cgroup || !cgroups_.has_processes(*cgroup)))
+	if (has_job(request.pod) && (!cgroup || !cgroups_.has_processes(*cgroup)))
 		return Error{Errc::denied,
 			"slurm-kube: no process of the container is in the cgroup " +
 				request.container.cgroups_path +
@@ -233,7 +288,7 @@ Result<std::string> Plugin::update(const ContainerRequest &request)
 
 void Plugin::started(const ContainerRequest &request)
 {
-	const Result<std::uint32_t> job = job_of(request.pod);
+	const Result<std::uint32_t> job = any_job_of(request.pod);
 	if (!job || *job == 0)
 		return;
 	if (const Result<Ok> written = record(request, *job, true); !written)
@@ -244,11 +299,11 @@ void Plugin::started(const ContainerRequest &request)
 void Plugin::removed(const ContainerRequest &request)
 {
 	const Result<std::string> cgroup = cgroup_of(request.container.cgroups_path);
-	if (!request.pod.job.empty() && cgroup && cgroups_.has_processes(*cgroup))
+	if (has_job(request.pod) && cgroup && cgroups_.has_processes(*cgroup))
 		log_error("container %s is removed, but has processes in %s",
 			printable(request.container.id).c_str(), printable(*cgroup).c_str());
 	else
-		records_.forget_container(request.container.id);
+		forget(request);
 }
 
 /* A container that runs already. If its job has ended, its epilog is waiting for its processes. */

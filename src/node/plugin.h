@@ -9,6 +9,7 @@
 #define SLURMKUBE_NODE_PLUGIN_H
 
 #include "src/node/cgroups.h"
+#include "src/node/native_pods.h"
 #include "src/node/nri.h"
 #include "src/node/records.h"
 #include "src/node/rpc.h"
@@ -22,8 +23,9 @@ namespace slurmkube::node
 class Plugin
 {
       public:
-	/* The records and cgroups outlive the plugin. system_cpus: a list. */
-	Plugin(const Records &records, const Cgroups &cgroups, std::string system_cpus);
+	/* The references outlive the plugin. system_cpus: a list. */
+	Plugin(const Records &records, const Cgroups &cgroups, const NativePods &native,
+		std::string system_cpus);
 
 	/* The body of the response. */
 	[[nodiscard]] std::string answer(const RpcRequest &request);
@@ -46,9 +48,11 @@ class Plugin
 	[[nodiscard]] Result<Confinement> allowed(const Pod &pod, const Container &container);
 	[[nodiscard]] JobFacts facts_of(std::uint32_t job);
 	[[nodiscard]] Result<Ok> limit_pod(const ContainerRequest &request);
+	[[nodiscard]] Result<Ok> take_memory(const ContainerRequest &request) const;
 	[[nodiscard]] Result<Ok> check_devices(const ContainerRequest &request);
 	[[nodiscard]] Result<Ok> record(
 		const ContainerRequest &request, std::uint32_t job, bool is_started);
+	void forget(const ContainerRequest &request) const;
 	[[nodiscard]] Result<std::string> start(const ContainerRequest &request);
 	void started(const ContainerRequest &request);
 	void removed(const ContainerRequest &request);
@@ -58,6 +62,7 @@ class Plugin
 
 	const Records &records_;
 	const Cgroups &cgroups_;
+	const NativePods &native_;
 	std::string system_cpus_;
 	Inventory inventory_;
 	bool has_inventory_ = false;

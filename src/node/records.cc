@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/node/records.h"
 
-#include <algorithm>
-#include <charconv>
-#include <ctime>
-#include <fstream>
-#include <set>
+#include "src/node/files.h"
 
-#include <unistd.h>
+#include <charconv>
+#include <set>
 
 namespace slurmkube::node
 {
@@ -17,45 +14,8 @@ namespace fs = std::filesystem;
 namespace
 {
 
-constexpr std::size_t k_id_max = 128;
 constexpr const char *k_cleared = "cleared", *k_started = "started", *k_creating = "creating";
 constexpr const char *k_folders[] = {"closed", "containers", "graces"};
-
-bool is_container_id(const std::string &id)
-{
-	return !id.empty() && id.size() <= k_id_max &&
-		std::all_of(id.begin(), id.end(), [](unsigned char c) {
-			return std::isalnum(c) != 0 || c == '-' || c == '_';
-		});
-}
-
-std::vector<std::string> lines_in(const fs::path &file)
-{
-	std::ifstream in(file);
-	std::vector<std::string> lines;
-	for (std::string line; std::getline(in, line);)
-		lines.push_back(line);
-	return lines;
-}
-
-std::vector<fs::path> files_in(const fs::path &directory)
-{
-	std::vector<fs::path> found;
-	std::error_code error;
-	for (fs::directory_iterator i(directory, error), end; !error && i != end;
-		i.increment(error))
-		if (!i->path().filename().string().starts_with('.'))
-			found.push_back(i->path());
-	return found;
-}
-
-/* Unlike the wall clock, it makes no steps. */
-std::int64_t seconds_since_boot()
-{
-	timespec now = {};
-	(void)::clock_gettime(CLOCK_BOOTTIME, &now);
-	return now.tv_sec;
-}
 
 std::string now_line()
 {
@@ -105,25 +65,9 @@ Result<Records> Records::open(const fs::path &directory)
 	return Records(directory);
 }
 
-Result<Ok> Records::write(const fs::path &file, const std::string &content) const
-{
-	/* a name of its own for each writer: the daemon and epilogs write at the same time */
-	const fs::path part = file.parent_path() /
-		("." + file.filename().string() + "." + std::to_string(::getpid()));
-	std::ofstream out(part, std::ios::trunc);
-	out << content;
-	out.close();
-	std::error_code error;
-	if (out)
-		fs::rename(part, file, error);
-	if (!out || error)
-		return Error{Errc::io, "cannot write " + file.string()};
-	return Ok{};
-}
-
 Result<Ok> Records::close(std::uint32_t job, bool is_cleared) const
 {
-	return write(directory_ / "closed" / std::to_string(job),
+	return replace_file(directory_ / "closed" / std::to_string(job),
 		std::string(is_cleared ? k_cleared : "closed") + "\n" + now_line());
 }
 
@@ -157,7 +101,7 @@ void Records::prune(std::chrono::seconds age) const
 
 Result<Ok> Records::keep_grace(std::uint32_t job, const std::string &grace) const
 {
-	return write(directory_ / "graces" / std::to_string(job), grace + "\n");
+	return replace_file(directory_ / "graces" / std::to_string(job), grace + "\n");
 }
 
 void Records::forget_grace(std::uint32_t job) const
@@ -176,9 +120,9 @@ std::optional<std::string> Records::grace_of(std::uint32_t job) const
 Result<Ok> Records::keep_container(
 	std::uint32_t job, const std::string &id, const std::string &cgroup, bool is_started) const
 {
-	if (!is_container_id(id))
+	if (!is_plain_name(id))
 		return Error{Errc::invalid, "a container's id that is no file name"};
-	return write(directory_ / "containers" / (std::to_string(job) + "." + id),
+	return replace_file(directory_ / "containers" / (std::to_string(job) + "." + id),
 		cgroup + "\n" + (is_started ? k_started : k_creating) + "\n" + now_line());
 }
 
@@ -194,7 +138,7 @@ std::map<std::uint32_t, std::vector<std::string>> Records::containers() const
 {
 	std::map<std::uint32_t, std::vector<std::string>> found;
 	for (const fs::path &file : files_in(directory_ / "containers"))
-		if (job_in(file) != 0 && is_container_id(id_in(file)))
+		if (job_in(file) != 0 && is_plain_name(id_in(file)))
 			found[job_in(file)].push_back(id_in(file));
 	return found;
 }

@@ -40,6 +40,8 @@ struct ContainerRecord {
 class Records
 {
       public:
+	/* Of a directory as it is; without it there are none. */
+	static Records at(const std::filesystem::path &directory) { return Records(directory); }
 	/* Creates the directories. io: not writable. */
 	static Result<Records> open(const std::filesystem::path &directory);
 
@@ -75,8 +77,6 @@ class Records
 
       private:
 	explicit Records(std::filesystem::path directory) : directory_(std::move(directory)) {}
-	[[nodiscard]] Result<Ok> write(
-		const std::filesystem::path &file, const std::string &content) const;
 
 	std::filesystem::path directory_;
 };

@@ -21,6 +21,9 @@ struct Settings {
 	std::string nri_socket = "/run/nri/nri.sock";        /* NriSocket */
 	std::string state_directory = "/run/slurmkube-node"; /* StateDirectory */
 	std::string cgroup_root = "/sys/fs/cgroup";          /* CgroupRoot */
+	std::string pods_in_native_jobs = "no";              /* PodsInNativeJobs: yes or no */
+
+	[[nodiscard]] bool allows_native_pods() const { return pods_in_native_jobs == "yes"; }
 };
 
 /* invalid: the number of the line, the key, the value, and what it should be. */

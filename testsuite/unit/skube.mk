@@ -5,6 +5,7 @@ skube_test_files = \
 	%D%/test_node.cc \
 	%D%/test_node_check.cc \
 	%D%/test_node_devices.cc \
+	%D%/test_node_native.cc \
 	%D%/test_node_rpc.cc \
 	%D%/test_node_runtime.cc \
 	%D%/test_programs.cc \

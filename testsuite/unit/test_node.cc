@@ -258,7 +258,8 @@ Result<std::string> answer_to(const Machine &machine, const char *method, const 
 {
 	const Records records = machine.records();
 	const Cgroups cgroups = machine.cgroups();
-	Plugin plugin(records, cgroups, "0");
+	const NativePods native(records.directory(), cgroups, false);
+	Plugin plugin(records, cgroups, native, "0");
 	return parse_rpc_response(plugin.answer({"", method, request.bytes()}));
 }
 

@@ -150,7 +150,8 @@ void answers_have_the_runtimes_form()
 	CHECK_EQUAL(updates({}, true), std::string("\x10\x01"));
 	CHECK_EQUAL(adjustment({"", "", 1 << 20}),
 		std::string("\x0a\x0c\x32\x0a\x12\x08\x0a\x06\x0a\x04\x08\x80\x80\x40", 14));
-	CHECK_EQUAL(subscription(), std::string("\x10\xe8\x0d"));
+	CHECK_EQUAL(subscription(false), std::string("\x10\xe8\x0d"));
+	CHECK_EQUAL(subscription(true), std::string("\x10\xe9\x0d"));
 }
 
 } // namespace

@@ -96,7 +96,8 @@ Served serve(bool says_inventory)
 	const EndingRuntime runtime(says_inventory);
 	const Records records = *Records::open(runtime.state());
 	const Cgroups cgroups(runtime.state(), "n1");
-	Plugin plugin(records, cgroups, "0");
+	const NativePods native(runtime.state(), cgroups, false);
+	Plugin plugin(records, cgroups, native, "0");
 	Served served;
 	int pipe[2] = {-1, -1};
 	CHECK(::socketpair(AF_UNIX, SOCK_STREAM, 0, pipe) == 0);

@@ -44,6 +44,8 @@ inline constexpr char k_allocation_node[] = "allocation.slurm-kube.io/node";
 inline constexpr char k_allocation_cpus[] = "allocation.slurm-kube.io/cpus";
 /* the pod's share of the memory on a hybrid node, in MiB */
 inline constexpr char k_allocation_memory[] = "allocation.slurm-kube.io/memory";
+/* instead of a job of its own: the native job within which the pod runs (model/native_job.h) */
+inline constexpr char k_allocation_native_job[] = "allocation.slurm-kube.io/native-job";
 /* all nodes of the job, separated by commas */
 inline constexpr char k_allocation_nodes[] = "allocation.slurm-kube.io/nodes";
 inline constexpr char k_allocation_partition[] = "allocation.slurm-kube.io/partition";

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/node/native_memory.h"
+
+#include "src/base/log.h"
+#include "src/base/text.h"
+#include "src/node/files.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace slurmkube::node
+{
+
+namespace fs = std::filesystem;
+
+namespace
+{
+
+constexpr const char *k_low = "low", *k_waiting = "waiting";
+constexpr const char *k_limit_file = "memory.limit_in_bytes";
+/* How long one pass waits for a write to a limit, which is done at once unless memory has to be
+ * reclaimed. */
+constexpr int k_write_waits = 50, k_write_pause_ms = 1;
+
+std::int64_t number_of(const std::string &text)
+{
+	std::int64_t number = -1;
+	(void)std::from_chars(text.data(), text.data() + text.size(), number);
+	return number;
+}
+
+/* -1: not known */
+std::int64_t number_in(const fs::path &file)
+{
+	std::ifstream in(file);
+	std::int64_t number = -1;
+	return in >> number ? number : -1;
+}
+
+/* In a child: the kernel may reclaim for long, in version 1 even wait for a file system. It has no
+ * descriptor of ours, so that the runtime sees the daemon end. */
+[[noreturn]] void write_and_exit(const char *file, const char *text, std::size_t size)
+{
+	(void)::close_range(0, ~0U, 0);
+	const int fd = ::open(file, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	::_exit(fd >= 0 && ::write(fd, text, size) == static_cast<ssize_t>(size) ? 0 : 1);
+}
+
+} // namespace
+
+struct NativeMemory::Job {
+	std::uint32_t number = 0;
+	std::vector<MemoryShare> shares; /* of its present life, whose pods exist; oldest first */
+	std::optional<OpenedJob> opened;
+	std::optional<fs::path> cgroup;
+	std::optional<JobLimit> limit; /* none: we have not changed it */
+	std::int64_t base = -1, now = -1, usage = -1;
+
+	[[nodiscard]] std::int64_t wanted() const
+	{
+		std::int64_t wanted = base;
+		for (const MemoryShare &share : shares)
+			wanted -= share.is_low ? share.bytes : 0;
+		return wanted;
+	}
+};
+
+NativeMemory::NativeMemory(const NativeJobs &jobs, const Cgroups &cgroups)
+    : jobs_(jobs), cgroups_(cgroups)
+{
+}
+
+Result<Ok> NativeMemory::write_share(const MemoryShare &share) const
+{
+	return replace_file(jobs_.directory() / "shares" / share.pod_uid,
+		text_of(share.mark) + "\n" + std::to_string(share.bytes) + "\n" + share.cgroup +
+			"\n" + (share.is_low ? k_low : k_waiting) + "\n" +
+			std::to_string(share.asked) + "\n");
+}
+
+std::optional<MemoryShare> NativeMemory::share_of(const std::string &pod_uid) const
+{
+	if (!is_plain_name(pod_uid))
+		return std::nullopt;
+	const std::vector<std::string> lines = lines_in(jobs_.directory() / "shares" / pod_uid);
+	const auto mark = lines.size() < 5 ? std::nullopt : core::mark_from_text(lines[0]);
+	if (!mark)
+		return std::nullopt;
+	return MemoryShare{pod_uid, *mark, number_of(lines[1]), lines[2], lines[3] == k_low,
+		number_of(lines[4])};
+}
+
+Result<Ok> NativeMemory::ask(const MemoryShare &share) const
+{
+	if (!is_plain_name(share.pod_uid) || share.bytes <= 0)
+		return Error{Errc::invalid, "not a share of memory"};
+	if (share_of(share.pod_uid))
+		return Ok{};
+	std::error_code error;
+	fs::create_directories(jobs_.directory() / "shares", error);
+	MemoryShare asked = share;
+	asked.is_low = false;
+	asked.asked = seconds_since_boot();
+	return write_share(asked);
+}
+
+bool NativeMemory::is_limited(const core::NativeMark &mark) const
+{
+	const auto cgroup = cgroups_.memory_cgroup_of(mark.job.number, mark.user_id);
+	const std::int64_t limit = cgroup ? number_in(*cgroup / k_limit_file) : -1;
+	return limit > 0 && limit < k_no_limit;
+}
+
+std::vector<MemoryShare> NativeMemory::shares() const
+{
+	std::vector<MemoryShare> all;
+	for (const fs::path &file : files_in(jobs_.directory() / "shares"))
+		if (std::optional<MemoryShare> share = share_of(file.filename()))
+			all.push_back(*std::move(share));
+	std::ranges::sort(
+		all, {}, [](const MemoryShare &one) { return std::pair(one.asked, one.pod_uid); });
+	return all;
+}
+
+std::optional<JobLimit> NativeMemory::limit_of(std::uint32_t job) const
+{
+	const std::vector<std::string> lines =
+		lines_in(jobs_.directory() / "limits" / std::to_string(job));
+	if (lines.size() < 4)
+		return std::nullopt;
+	return JobLimit{lines[0], number_of(lines[1]), number_of(lines[2]), number_of(lines[3])};
+}
+
+bool NativeMemory::is_writing(const fs::path &file)
+{
+	const auto writer = writers_.find(file);
+	if (writer == writers_.end())
+		return false;
+	if (::waitpid(writer->second, nullptr, WNOHANG) == 0)
+		return true;
+	writers_.erase(writer);
+	return false;
+}
+
+void NativeMemory::write_limit(const fs::path &file, std::int64_t limit)
+{
+	const std::string path = file, text = std::to_string(limit);
+	const pid_t child = ::fork();
+	if (child == 0)
+		write_and_exit(path.c_str(), text.c_str(), text.size());
+	if (child < 0)
+		return;
+	writers_[path] = child;
+	for (int i = 0; i < k_write_waits && is_writing(file); i++)
+		(void)::poll(nullptr, 0, k_write_pause_ms);
+}
+
+/* The record comes first: whichever of its numbers a restarted daemon finds is ours. */
+void NativeMemory::set_limit(Job &job, std::int64_t limit)
+{
+	const fs::path file = *job.cgroup / k_limit_file;
+	if (is_writing(file))
+		return;
+	std::error_code error;
+	fs::create_directories(jobs_.directory() / "limits", error);
+	const JobLimit record = {job.opened->text, job.base, job.now, limit};
+	const Result<Ok> kept = replace_file(
+		jobs_.directory() / "limits" / std::to_string(job.number),
+		record.life + "\n" + std::to_string(record.base) + "\n" +
+			std::to_string(record.written) + "\n" + std::to_string(record.next) + "\n");
+	if (!kept) {
+		log_warning("%s", printable(kept.error().what).c_str());
+		return;
+	}
+	job.limit = record;
+	write_limit(file, limit);
+	job.now = number_in(file);
+}
+
+/* The job's limit must be lowered again, or can be raised. */
+void NativeMemory::keep_low(Job &job)
+{
+	const std::int64_t wanted = job.wanted();
+	if (wanted > 0 && job.now != wanted)
+		set_limit(job, wanted);
+	if (job.now == wanted) {
+		late_.erase(job.number);
+		if (wanted == job.base && job.limit) {
+			std::error_code ignored;
+			fs::remove(
+				jobs_.directory() / "limits" / std::to_string(job.number), ignored);
+		}
+		return;
+	}
+	if (job.now < wanted)
+		return;
+	const auto now = std::chrono::steady_clock::now();
+	const auto since = late_.emplace(job.number, now).first->second;
+	if (now - since >= k_patience)
+		give_up(job);
+}
+
+/* The job and its pods together could use more than Slurm gave to the job. */
+void NativeMemory::give_up(Job &job)
+{
+	late_.erase(job.number);
+	for (MemoryShare &share : job.shares) {
+		if (!share.is_low)
+			continue;
+		log_error("the memory limit of Slurm job %u cannot be lowered for pod %s again, so "
+			  "its containers are ended",
+			job.number, printable(share.pod_uid).c_str());
+		share.is_low = false;
+		(void)write_share(share);
+		cgroups_.kill_processes(share.cgroup);
+	}
+}
+
+void NativeMemory::admit(Job &job, const MemoryShare &share)
+{
+	const std::int64_t limit = job.wanted() - share.bytes;
+	if (job.usage < 0 || job.usage + k_memory_margin > limit)
+		return;
+	set_limit(job, limit);
+	if (job.now != limit)
+		return;
+	MemoryShare low = share;
+	low.is_low = true;
+	if (const Result<Ok> written = write_share(low); written)
+		std::ranges::replace_if(
+			job.shares,
+			[&](const MemoryShare &one) { return one.pod_uid == share.pod_uid; }, low);
+}
+
+void NativeMemory::keep_job(Job &job)
+{
+	job.opened = jobs_.opened(job.number);
+	std::erase_if(job.shares,
+		[&](const MemoryShare &one) { return !misfit(one.mark, job.opened).empty(); });
+	job.limit = limit_of(job.number);
+	if (job.limit && (!job.opened || job.limit->life != job.opened->text)) {
+		/* of an earlier life of this number: its cgroup is gone, or is another one */
+		std::error_code ignored;
+		fs::remove(jobs_.directory() / "limits" / std::to_string(job.number), ignored);
+		job.limit.reset();
+	}
+	if (!job.opened || (job.shares.empty() && !job.limit))
+		return;
+	job.cgroup = cgroups_.memory_cgroup_of(job.number, job.opened->life.user_id);
+	job.now = job.cgroup ? number_in(*job.cgroup / k_limit_file) : -1;
+	job.usage = job.cgroup ? number_in(*job.cgroup / "memory.usage_in_bytes") : -1;
+	if (job.now <= 0 || job.now >= k_no_limit)
+		return;
+	const bool is_ours =
+		job.limit && (job.now == job.limit->written || job.now == job.limit->next);
+	job.base = is_ours ? job.limit->base : job.now;
+	keep_low(job);
+	const std::vector<MemoryShare> asking = job.shares;
+	for (const MemoryShare &share : asking)
+		if (!share.is_low && job.now == job.wanted())
+			admit(job, share);
+}
+
+std::size_t NativeMemory::keep()
+{
+	std::map<std::uint32_t, Job> jobs;
+	std::size_t count = 0;
+	for (MemoryShare &share : shares()) {
+		if (!cgroups_.memory_cgroup(share.cgroup)) {
+			std::error_code ignored;
+			fs::remove(jobs_.directory() / "shares" / share.pod_uid, ignored);
+			jobs[share.mark.job.number];
+			continue;
+		}
+		count++;
+		jobs[share.mark.job.number].shares.push_back(std::move(share));
+	}
+	for (const fs::path &file : files_in(jobs_.directory() / "limits"))
+		if (const std::int64_t number = number_of(file.filename()); number > 0)
+			jobs[static_cast<std::uint32_t>(number)];
+	for (auto &[number, job] : jobs) {
+		job.number = number;
+		keep_job(job);
+	}
+	return count;
+}
+
+} // namespace slurmkube::node

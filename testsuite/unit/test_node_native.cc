@@ -1,0 +1,543 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* slurmkube-node and pods that run within native jobs. */
+#include "src/node/files.h"
+#include "src/node/message.h"
+#include "src/node/native_scripts.h"
+#include "src/node/plugin.h"
+#include "testsuite/unit/check.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace slurmkube;
+using namespace slurmkube::node;
+namespace fs = std::filesystem;
+
+namespace
+{
+
+constexpr std::int64_t k_mib_bytes = std::int64_t{1} << 20;
+constexpr EndLimits k_short_limits{std::chrono::milliseconds(100), std::chrono::seconds(5)};
+
+/* A directory with cgroups of version 1 and the daemon's state, removed at the end. Job 7 of user
+ * 1000 has processor 1 and 200 MiB. */
+class NativeMachine
+{
+      public:
+	NativeMachine()
+	{
+		char name[] = "/tmp/node-native.XXXXXX";
+		directory_ = ::mkdtemp(name);
+		write("cg/cpuset/" + job() + "/cpuset.cpus", "1\n");
+		write("cg/cpuset/" + job() + "/cpuset.mems", "0\n");
+		limit(200);
+		usage(50);
+		write("cg/memory/kubepods/podu1/memory.limit_in_bytes", "9223372036854771712\n");
+	}
+	~NativeMachine() { fs::remove_all(directory_); }
+	NativeMachine(const NativeMachine &) = delete;
+	NativeMachine &operator=(const NativeMachine &) = delete;
+
+	static std::string job() { return "slurm_n1/uid_1000/job_7"; }
+	[[nodiscard]] fs::path state() const { return directory_ / "state"; }
+	[[nodiscard]] Cgroups cgroups() const { return {directory_ / "cg", "n1"}; }
+	[[nodiscard]] NativeJobs jobs() const { return NativeJobs(state()); }
+	void write(const std::string &file, const std::string &text) const
+	{
+		fs::create_directories((directory_ / file).parent_path());
+		std::ofstream(directory_ / file) << text;
+	}
+	void remove(const std::string &file) const { fs::remove_all(directory_ / file); }
+	/* of the job, in MiB */
+	void limit(std::int64_t mib) const
+	{
+		write("cg/memory/" + job() + "/memory.limit_in_bytes",
+			std::to_string(mib * k_mib_bytes));
+	}
+	void usage(std::int64_t mib) const
+	{
+		write("cg/memory/" + job() + "/memory.usage_in_bytes",
+			std::to_string(mib * k_mib_bytes));
+	}
+	[[nodiscard]] std::int64_t limit() const
+	{
+		std::int64_t bytes = -1;
+		std::ifstream(directory_ / "cg/memory" / job() / "memory.limit_in_bytes") >> bytes;
+		return bytes / k_mib_bytes;
+	}
+
+      private:
+	fs::path directory_;
+};
+
+core::NativeMark life_of_job(std::uint32_t restarts = 0)
+{
+	return {{7}, 1000, restarts, seconds_since_epoch(), "main"};
+}
+
+/* ---- the life of a job ---- */
+
+void a_mark_fits_one_life_of_one_user()
+{
+	const core::NativeMark mark{{7}, 1000, 1, 5000, "main"};
+	const auto opened = [](std::uint32_t user, std::uint32_t restarts, std::int64_t start,
+				    std::int64_t written) {
+		return OpenedJob{{{7}, user, restarts, start, "main"}, written, ""};
+	};
+	CHECK(misfit(mark, opened(1000, 1, 5000, 0)).empty());
+	CHECK(!misfit(mark, std::nullopt).empty());
+	CHECK(!misfit(mark, OpenedJob{{{7}, 1000, 1, 5000, "other"}, 5000, ""}).empty());
+	CHECK(!misfit(mark, opened(1001, 1, 5000, 5000)).empty());
+	CHECK(!misfit(mark, opened(1000, 2, 5000, 5000)).empty());
+	CHECK(!misfit(mark, opened(1000, 0, 5000, 5000)).empty());
+	CHECK(!misfit(mark, opened(1000, 1, 5001, 5000)).empty());
+	/* Slurm 22.05 does not say the start to Prolog */
+	CHECK(misfit(mark, opened(1000, 1, 0, 5000)).empty());
+	CHECK(misfit(mark, opened(1000, 1, 0, 4941)).empty());
+	CHECK(misfit(mark, opened(1000, 1, 0, 5599)).empty());
+	CHECK(!misfit(mark, opened(1000, 1, 0, 4939)).empty());
+	CHECK(!misfit(mark, opened(1000, 1, 0, 5601)).empty());
+}
+
+using Variables = std::map<std::string, std::string>;
+
+Variable reader_of(const Variables &variables)
+{
+	return [&variables](const char *name) -> const char * {
+		const auto found = variables.find(name);
+		return found == variables.end() ? nullptr : found->second.c_str();
+	};
+}
+
+void a_prolog_says_whose_job_it_is()
+{
+	Variables all = {{"SLURM_JOB_ID", "7"}, {"SLURM_JOB_UID", "1000"},
+		{"SLURM_JOB_RESTART_COUNT", "2"}, {"SLURM_JOB_START_TIME", "5000"},
+		{"SLURM_CLUSTER_NAME", "main"}};
+	CHECK(life_of_prolog(reader_of(all)) == (core::NativeMark{{7}, 1000, 2, 5000, "main"}));
+	for (const char *name : {"SLURM_JOB_ID", "SLURM_JOB_UID", "SLURM_JOB_RESTART_COUNT"}) {
+		Variables some = all;
+		some.erase(name);
+		CHECK(!life_of_prolog(reader_of(some)));
+		some[name] = "x";
+		CHECK(!life_of_prolog(reader_of(some)));
+	}
+	Variables nameless = all;
+	nameless.erase("SLURM_CLUSTER_NAME");
+	CHECK(!life_of_prolog(reader_of(nameless)));
+	all["SLURM_JOB_START_TIME"] = "0";
+	CHECK(!life_of_prolog(reader_of(all)));
+	all.erase("SLURM_JOB_START_TIME");
+	CHECK(life_of_prolog(reader_of(all)) == (core::NativeMark{{7}, 1000, 2, 0, "main"}));
+}
+
+void prolog_opens_and_epilog_closes()
+{
+	const NativeMachine machine;
+	const NativeJobs jobs = machine.jobs();
+	const Variables variables = {{"SLURM_JOB_ID", "7"}, {"SLURM_JOB_UID", "1000"},
+		{"SLURM_JOB_RESTART_COUNT", "0"}, {"SLURM_CLUSTER_NAME", "main"}};
+	const Variable variable = reader_of(variables);
+	CHECK(settle_native_pods(jobs, machine.cgroups(), variable, false).ok());
+	CHECK(!jobs.is_used() && !jobs.opened(7));
+	CHECK(settle_native_pods(jobs, machine.cgroups(), variable, true).ok());
+	REQUIRE(jobs.opened(7).has_value());
+	CHECK(misfit(life_of_job(), jobs.opened(7)).empty());
+	CHECK(end_native_pods(jobs, machine.cgroups(), 7).ok());
+	CHECK(!jobs.opened(7));
+}
+
+/* A full disk, or a file where the directory should be. */
+void a_prolog_that_cannot_write_lets_the_job_start()
+{
+	const NativeMachine machine;
+	const NativeJobs jobs = machine.jobs();
+	machine.write("state/native", "in the way");
+	const Variables variables = {{"SLURM_JOB_ID", "7"}, {"SLURM_JOB_UID", "1000"},
+		{"SLURM_JOB_RESTART_COUNT", "0"}, {"SLURM_CLUSTER_NAME", "main"}};
+	CHECK(settle_native_pods(jobs, machine.cgroups(), reader_of(variables), true).ok());
+	CHECK(!jobs.opened(7));
+	CHECK(end_native_pods(jobs, machine.cgroups(), 7).ok());
+}
+
+/* A process in the cgroup of a container, which a test may look for. */
+class Process
+{
+      public:
+	Process() : pid_(::fork())
+	{
+		if (pid_ == 0)
+			for (;;)
+				::pause();
+	}
+	~Process()
+	{
+		(void)::kill(pid_, SIGKILL);
+		(void)has_ended();
+	}
+	Process(const Process &) = delete;
+	Process &operator=(const Process &) = delete;
+	[[nodiscard]] pid_t pid() const { return pid_; }
+	bool has_ended()
+	{
+		int status = 0;
+		is_over_ = is_over_ || ::waitpid(pid_, &status, 0) == pid_;
+		return is_over_ && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+	}
+
+      private:
+	pid_t pid_;
+	bool is_over_ = false;
+};
+
+/* The agent may be away. The files of this machine do not lose a process that has ended, so the
+ * limit is reached. */
+void an_epilog_ends_containers_itself()
+{
+	const NativeMachine machine;
+	const NativeJobs jobs = machine.jobs();
+	REQUIRE(jobs.open(life_of_job()).ok());
+	const Records records = *Records::open(jobs.directory());
+	REQUIRE(records.keep_container(7, "c1", "/kubepods/podu1/c1", true).ok());
+	REQUIRE(records.keep_container(8, "c2", "/kubepods/podu1/c2", true).ok());
+	Process process;
+	machine.write(
+		"cg/cpuset/kubepods/podu1/c1/cgroup.procs", std::to_string(process.pid()) + "\n");
+	machine.write("cg/cpuset/kubepods/podu1/c2/cgroup.procs", "1\n");
+	const EndLimits limits{std::chrono::milliseconds(50), std::chrono::milliseconds(300)};
+	const Result<Ok> ended = end_native_pods(jobs, machine.cgroups(), 7, limits);
+	CHECK(!ended.ok());
+	CHECK(process.has_ended());
+	CHECK(!jobs.opened(7));
+	machine.remove("cg/cpuset/kubepods/podu1/c1");
+	CHECK(end_native_pods(jobs, machine.cgroups(), 7, k_short_limits).ok());
+	CHECK_EQUAL(records.containers_of(7).size(), 0U);
+	CHECK_EQUAL(records.containers_of(8).size(), 1U);
+}
+
+void a_prolog_waits_for_containers_of_jobs_that_have_ended()
+{
+	const NativeMachine machine;
+	const NativeJobs jobs = machine.jobs();
+	REQUIRE(jobs.open(life_of_job()).ok());
+	const Records records = *Records::open(jobs.directory());
+	REQUIRE(records.keep_container(7, "c1", "/kubepods/podu1/c1", true).ok());
+	machine.write("cg/cpuset/kubepods/podu1/c1/cgroup.procs", "1\n");
+	const Variables other = {{"SLURM_JOB_ID", "8"}, {"SLURM_JOB_UID", "1000"},
+		{"SLURM_JOB_RESTART_COUNT", "0"}, {"SLURM_CLUSTER_NAME", "main"}};
+	const Variables same = {{"SLURM_JOB_ID", "7"}, {"SLURM_JOB_UID", "1000"},
+		{"SLURM_JOB_RESTART_COUNT", "1"}, {"SLURM_CLUSTER_NAME", "main"}};
+	const EndLimits limits{std::chrono::seconds(5), std::chrono::milliseconds(100)};
+	const auto settles = [&](const Variables &variables) {
+		return settle_native_pods(
+			jobs, machine.cgroups(), reader_of(variables), true, limits)
+			.ok();
+	};
+	CHECK(settles(other)); /* job 7 lives */
+	CHECK(!settles(same)); /* a new life of this number */
+	CHECK(!settles(other));
+	machine.remove("cg/cpuset/kubepods/podu1/c1");
+	CHECK(settles(same));
+}
+
+/* ---- containers ---- */
+
+Message native_pod(const core::NativeMark &mark, const char *mib)
+{
+	const auto annotation = [](const char *key, const std::string &value) {
+		return Message().text(1, key).text(2, value);
+	};
+	return Message()
+		.text(1, "p1")
+		.text(2, "train")
+		.text(3, "u1")
+		.text(4, "lab")
+		.message(6, annotation("allocation.slurm-kube.io/native-job", text_of(mark)))
+		.message(6, annotation("allocation.slurm-kube.io/memory", mib))
+		.message(8, Message().text(3, "/kubepods/podu1"));
+}
+
+Message native_request(const core::NativeMark &mark, const Message &linux, const char *mib = "64")
+{
+	return Message()
+		.message(1, native_pod(mark, mib))
+		.message(2, Message().text(1, "c1").text(2, "p1").message(11, linux));
+}
+
+Message plain_linux()
+{
+	return Message().text(5, "/kubepods/podu1/c1");
+}
+
+struct Daemon {
+	const NativeMachine &machine;
+	Records records = *Records::open(machine.state());
+	Cgroups cgroups = machine.cgroups();
+	NativePods native;
+	Plugin plugin;
+	NativeJobs jobs = machine.jobs();
+	NativeMemory memory;
+
+	explicit Daemon(const NativeMachine &of, bool is_allowed = true)
+	    : machine(of), native(of.state(), cgroups, is_allowed),
+	      plugin(records, cgroups, native, "0"), memory(jobs, cgroups)
+	{
+	}
+
+	/* The text of the refusal; "": accepted. */
+	std::string answer(const char *method, const Message &request)
+	{
+		const auto said = parse_rpc_response(plugin.answer({"", method, request.bytes()}));
+		return said ? "" : said.error().what;
+	}
+	std::string create(const core::NativeMark &mark, const Message &linux = plain_linux(),
+		const char *mib = "64")
+	{
+		return answer("CreateContainer", native_request(mark, linux, mib));
+	}
+	/* As the keeper does, after the first request. */
+	std::string create_when_lowered(const core::NativeMark &mark)
+	{
+		(void)create(mark);
+		(void)memory.keep();
+		return create(mark);
+	}
+};
+
+bool has(const std::string &text, const char *part)
+{
+	return text.find(part) != std::string::npos;
+}
+
+void a_container_gets_the_processors_of_the_job_when_its_memory_is_free()
+{
+	const NativeMachine machine;
+	const core::NativeMark mark = life_of_job();
+	REQUIRE(machine.jobs().open(mark).ok());
+	Daemon daemon(machine);
+	CHECK(has(daemon.create(mark), "does not leave 64 MiB of its memory"));
+	CHECK_EQUAL(machine.limit(), 200);
+	CHECK_EQUAL(daemon.native.records()->containers_of(7).size(), 0U);
+	CHECK_EQUAL(daemon.memory.keep(), 1U);
+	CHECK_EQUAL(machine.limit(), 136);
+	const auto said = parse_rpc_response(daemon.plugin.answer(
+		{"", "CreateContainer", native_request(mark, plain_linux()).bytes()}));
+	REQUIRE(said.ok());
+	CHECK_EQUAL(*said, adjustment({"1", "0", 64 * k_mib_bytes}));
+	CHECK_EQUAL(daemon.native.records()->containers_of(7).size(), 1U);
+	CHECK_EQUAL(daemon.records.containers_of(7).size(), 0U);
+}
+
+/* Most often the limit is lowered before the first container comes. */
+void a_sandbox_announces_the_pod()
+{
+	const NativeMachine machine;
+	const core::NativeMark mark = life_of_job();
+	REQUIRE(machine.jobs().open(mark).ok());
+	Daemon daemon(machine);
+	CHECK_EQUAL(
+		daemon.answer("RunPodSandbox", Message().message(1, native_pod(mark, "64"))), "");
+	CHECK_EQUAL(daemon.memory.keep(), 1U);
+	CHECK_EQUAL(daemon.create(mark), "");
+}
+
+void containers_are_refused_outside_of_the_life_of_the_job()
+{
+	const NativeMachine machine;
+	const core::NativeMark mark = life_of_job();
+	Daemon daemon(machine);
+	CHECK(has(daemon.create(mark), "does not run on this node"));
+	REQUIRE(machine.jobs().open(mark).ok());
+	CHECK_EQUAL(daemon.create_when_lowered(mark), "");
+	core::NativeMark other = mark;
+	other.restarts++;
+	CHECK(has(daemon.create(other), "is not the one that the pod was bound to"));
+	other = mark;
+	other.user_id++;
+	CHECK(has(daemon.create(other), "is not the one that the pod was bound to"));
+	machine.write("cg/freezer/" + NativeMachine::job() + "/step_0/freezer.state", "FROZEN\n");
+	CHECK(has(daemon.create(mark), "is suspended"));
+	machine.write("cg/freezer/" + NativeMachine::job() + "/step_0/freezer.state", "THAWED\n");
+	CHECK_EQUAL(daemon.create(mark), "");
+	CHECK_EQUAL(daemon.answer("StartContainer", native_request(mark, plain_linux())).empty(),
+		false); /* no process of it is there */
+	machine.write("cg/cpuset/kubepods/podu1/c1/cgroup.procs", "1\n");
+	CHECK_EQUAL(daemon.answer("StartContainer", native_request(mark, plain_linux())), "");
+	machine.jobs().close(7);
+	CHECK(has(daemon.answer("StartContainer", native_request(mark, plain_linux())),
+		"does not run on this node"));
+}
+
+void containers_are_refused_whatever_else_is_wrong()
+{
+	const NativeMachine machine;
+	const core::NativeMark mark = life_of_job();
+	REQUIRE(machine.jobs().open(mark).ok());
+	{
+		Daemon off(machine, false);
+		CHECK(has(off.create(mark), "are not allowed on this node"));
+	}
+	Daemon daemon(machine);
+	const Message device =
+		Message().text(1, "/dev/gpu0").text(2, "c").number(3, 195).number(4, 0);
+	CHECK(has(daemon.create(mark, plain_linux().message(2, device)), "have no devices"));
+	CHECK(has(daemon.create(mark, plain_linux(), "x"), "is not a size in MiB"));
+	CHECK(has(daemon.create(mark, plain_linux(), ""), "is not known"));
+	CHECK(has(daemon.create(mark, Message().text(5, "/elsewhere/c1")), "no cgroups of pods"));
+	Message pod = native_pod(mark, "64");
+	pod.message(6, Message().text(1, "allocation.slurm-kube.io/job-id").text(2, "9"));
+	const Message both = Message().message(1, pod).message(
+		2, Message().text(1, "c1").text(2, "p1").message(11, plain_linux()));
+	CHECK(has(daemon.answer("CreateContainer", both), "exclude each other"));
+	machine.limit(std::int64_t{8} << 40);
+	CHECK(has(daemon.create(mark), "slurmd does not limit the memory"));
+	machine.limit(200);
+	machine.write("cg/cgroup.controllers", "memory\n");
+	Daemon v2(machine);
+	CHECK(has(v2.create(mark), "cgroup version 1"));
+}
+
+/* ---- memory ---- */
+
+struct Memory {
+	NativeMachine machine;
+	NativeJobs jobs = machine.jobs();
+	Cgroups cgroups = machine.cgroups();
+	NativeMemory memory{jobs, cgroups};
+	core::NativeMark mark = life_of_job();
+
+	Memory() { (void)jobs.open(mark); }
+	void ask(const std::string &pod, std::int64_t mib)
+	{
+		machine.write("cg/memory/kubepods/pod" + pod + "/memory.usage_in_bytes", "0\n");
+		CHECK(memory.ask({pod, mark, mib * k_mib_bytes, "/kubepods/pod" + pod}).ok());
+		(void)memory.keep();
+	}
+	[[nodiscard]] bool is_low(const std::string &pod) const
+	{
+		const auto share = memory.share_of(pod);
+		return share && share->is_low;
+	}
+	void end(const std::string &pod)
+	{
+		machine.remove("cg/memory/kubepods/pod" + pod);
+		(void)memory.keep();
+	}
+};
+
+void a_limit_is_lowered_by_each_pod_and_raised_again()
+{
+	Memory m;
+	m.ask("a", 64);
+	CHECK(m.is_low("a"));
+	m.ask("b", 32);
+	CHECK(m.is_low("b"));
+	CHECK_EQUAL(m.machine.limit(), 104);
+	m.end("a");
+	CHECK_EQUAL(m.machine.limit(), 168);
+	m.end("b");
+	CHECK_EQUAL(m.machine.limit(), 200);
+	CHECK(!m.memory.share_of("a") && files_in(m.jobs.directory() / "limits").empty());
+}
+
+void nothing_is_reclaimed_for_a_new_pod()
+{
+	Memory m;
+	m.machine.usage(121); /* 200 - 64 - 16 = 120 */
+	m.ask("a", 64);
+	CHECK(!m.is_low("a"));
+	CHECK_EQUAL(m.machine.limit(), 200);
+	m.machine.usage(120);
+	(void)m.memory.keep();
+	CHECK(m.is_low("a"));
+	CHECK_EQUAL(m.machine.limit(), 136);
+}
+
+/* slurmd writes it with each step. */
+void a_limit_that_is_written_anew_is_lowered_again()
+{
+	Memory m;
+	m.ask("a", 64);
+	m.machine.limit(200);
+	(void)m.memory.keep();
+	CHECK_EQUAL(m.machine.limit(), 136);
+	m.machine.limit(180); /* the job was changed */
+	(void)m.memory.keep();
+	CHECK_EQUAL(m.machine.limit(), 116);
+	m.end("a");
+	CHECK_EQUAL(m.machine.limit(), 180);
+}
+
+/* Its daemon missed the end of the pod. */
+void another_daemon_raises_the_limit()
+{
+	Memory m;
+	m.ask("a", 64);
+	m.machine.remove("cg/memory/kubepods/poda");
+	NativeMemory other(m.jobs, m.cgroups);
+	(void)other.keep();
+	CHECK_EQUAL(m.machine.limit(), 200);
+}
+
+/* It was killed between the record and the limit, or after the limit and before the share. */
+void a_daemon_that_was_killed_in_between_is_followed()
+{
+	for (const std::int64_t limit : {200, 136}) {
+		Memory m;
+		m.ask("a", 64);
+		fs::remove(m.jobs.directory() / "shares" / "a");
+		m.machine.limit(limit);
+		NativeMemory other(m.jobs, m.cgroups);
+		(void)other.keep();
+		CHECK_EQUAL(m.machine.limit(), 200);
+	}
+}
+
+/* A new life of the number has a limit of its own. */
+void limits_of_another_life_are_left_alone()
+{
+	Memory m;
+	m.ask("a", 64);
+	m.jobs.close(7);
+	(void)m.memory.keep();
+	CHECK_EQUAL(m.machine.limit(), 136);
+	core::NativeMark next = m.mark;
+	next.restarts++;
+	REQUIRE(m.jobs.open(next).ok());
+	m.machine.limit(100);
+	(void)m.memory.keep();
+	CHECK_EQUAL(m.machine.limit(), 100);
+	CHECK(m.memory.share_of("a").has_value()); /* the pod's cgroup is still there */
+	m.end("a");
+	CHECK_EQUAL(m.machine.limit(), 100);
+}
+
+} // namespace
+
+int main()
+{
+	return check::run_tests("node_native",
+		{
+			TEST(a_mark_fits_one_life_of_one_user),
+			TEST(a_prolog_says_whose_job_it_is),
+			TEST(prolog_opens_and_epilog_closes),
+			TEST(a_prolog_that_cannot_write_lets_the_job_start),
+			TEST(an_epilog_ends_containers_itself),
+			TEST(a_prolog_waits_for_containers_of_jobs_that_have_ended),
+			TEST(a_container_gets_the_processors_of_the_job_when_its_memory_is_free),
+			TEST(a_sandbox_announces_the_pod),
+			TEST(containers_are_refused_outside_of_the_life_of_the_job),
+			TEST(containers_are_refused_whatever_else_is_wrong),
+			TEST(a_limit_is_lowered_by_each_pod_and_raised_again),
+			TEST(nothing_is_reclaimed_for_a_new_pod),
+			TEST(a_limit_that_is_written_anew_is_lowered_again),
+			TEST(another_daemon_raises_the_limit),
+			TEST(a_daemon_that_was_killed_in_between_is_followed),
+			TEST(limits_of_another_life_are_left_alone),
+		});
+}
