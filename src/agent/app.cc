@@ -73,6 +73,7 @@ core::Settings settings_of(const Config &config)
 	settings.policy.priority_classes = config.priority_classes;
 	settings.nodes = node_policy_of(config);
 	settings.devices = config.devices;
+	settings.policy.pods_in_native_jobs = config.nodes.pods_in_native_jobs;
 	settings.policy.has_device_rules = !config.devices.empty();
 	settings.policy.gres = config.gres;
 	settings.policy.features = config.nodes.features;
@@ -250,6 +251,7 @@ void App::round()
 		executor_.carry_out(next);
 	for (const std::string &name : world_.take_node_questions(at))
 		executor_.ask_for_node(name);
+	ask_for_native_job();
 	watching_.hub.changed();
 	plan_next_look();
 	next_round_.pace.note_round(at.mono_us, now().mono_us);
@@ -288,8 +290,7 @@ void App::plan_next_look()
 	});
 }
 
-/* A node's Slurm state also depends on time, for example on how long it has been NotReady; such
- * limits are whole seconds. */
+/* A node's Slurm state also depends on time, as how long it has been NotReady, in whole seconds. */
 void App::tick()
 {
 	want_round();

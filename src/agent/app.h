@@ -98,6 +98,7 @@ class App : private link::LinkSink
 	void tick();
 	void look_around();
 	void look_at_partitions();
+	void ask_for_native_job();
 
 	void note_lease(const core::LeaseState &state);
 	void note_cluster_trouble();

@@ -58,7 +58,8 @@ struct NodesConfig {
 	core::NodeNames names;                     /* of the nodes in Slurm */
 	/* conditions of Kubernetes nodes that drain them */
 	std::vector<std::string> drain_conditions = core::default_drain_conditions();
-	bool report_drains = false; /* the condition SlurmDrain on Kubernetes nodes */
+	bool report_drains = false;       /* the condition SlurmDrain on Kubernetes nodes */
+	bool pods_in_native_jobs = false; /* option job, on hybrid nodes */
 	bool operator==(const NodesConfig &) const = default;
 };
 

@@ -158,6 +158,10 @@ constexpr Key<NodesConfig> k_nodes_keys[] = {
 		[](Reader &r, const Yaml &v, NodesConfig &out) {
 			(void)r.boolean(v, out.report_drains);
 		}},
+	{"pods_in_native_jobs",
+		[](Reader &r, const Yaml &v, NodesConfig &out) {
+			(void)r.boolean(v, out.pods_in_native_jobs);
+		}},
 	{"tolerated_taints",
 		[](Reader &r, const Yaml &v, NodesConfig &out) {
 			(void)r.text_list(v, k_label_characters, k_label, out.tolerated_taints);

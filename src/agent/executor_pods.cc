@@ -6,6 +6,7 @@
 #include "src/core/model/amounts.h"
 #include "src/core/model/names.h"
 #include "src/core/reconcile/report.h"
+#include "src/core/reconcile/report_native.h"
 
 #include <memory>
 #include <utility>
@@ -116,6 +117,14 @@ kube::BindPod Executor::binding_of(const core::Pod &pod, const core::Bind &actio
 	request.name = pod.name;
 	request.uid = pod.uid.text;
 	request.node = action.node;
+	if (action.native) {
+		request.annotations = {
+			{names::k_allocation_native_job, core::text_of(*action.native)},
+			{names::k_allocation_cluster, world_.state().settings.policy.cluster},
+			{names::k_allocation_node, action.node},
+			{names::k_allocation_memory, std::to_string(action.memory_mib)}};
+		return request;
+	}
 	request.annotations = {{names::k_allocation_job_id, std::to_string(action.job.number)},
 		{names::k_allocation_cluster, world_.state().settings.policy.cluster},
 		{names::k_allocation_node, action.node},
@@ -165,8 +174,11 @@ void Executor::bind(const core::PodUid &pod, const core::Bind &action)
 				last_binding_ = {now(), name, answer ? "" : answer.error().what};
 			if (const core::Pod *bound = answer ? world_.state().pod(pod) : nullptr)
 				kube_.tell(*bound, false, "Binding",
-					core::bound_to_node(
-						action, world_.state().settings.nodes.cpu_unit));
+					action.native
+						? core::bound_in_native_job(
+							  *action.native, action.node)
+						: core::bound_to_node(action,
+							  world_.state().settings.nodes.cpu_unit));
 			world_.answer(core::BindAnswered{pod, answer}, now());
 			want_round();
 		});

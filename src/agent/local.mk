@@ -25,6 +25,7 @@ libagent_la_SOURCES =
 agent_files = \
 	%D%/app.cc \
 	%D%/app.h \
+	%D%/app_native.cc \
 	%D%/checks.cc \
 	%D%/checks.h \
 	%D%/checks_hybrid.cc \

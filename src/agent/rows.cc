@@ -3,6 +3,7 @@
 
 #include "src/codec/link.h"
 #include "src/core/model/outcome.h"
+#include "src/core/world/native_pods.h"
 
 namespace slurmkube::agent
 {
@@ -116,6 +117,8 @@ Json pod_row(const core::PodEntry &entry, const core::SlurmJob *job, std::int64_
 	put(row.get(), "phase", phase_text(pod.phase));
 	put(row.get(), "node", node_of(entry));
 	put(row.get(), "job", job ? job->id.number : 0);
+	if (const auto native = core::native_mark_of(entry); native && !job)
+		put(row.get(), "native_job", native->job.number);
 	put(row.get(), "job_state", job ? codec::to_name(job->state) : "none");
 	put(row.get(), "waiting_for", waits ? entry.reported.message : std::string());
 	put(row.get(), "created", pod.created);

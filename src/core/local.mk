@@ -193,6 +193,8 @@ core_files = \
 	%D%/policy/priority_classes.h \
 	%D%/reconcile/drain_report.cc \
 	%D%/reconcile/drain_report.h \
+	%D%/reconcile/native_pods.cc \
+	%D%/reconcile/native_pods.h \
 	%D%/reconcile/node_devices.cc \
 	%D%/reconcile/node_devices.h \
 	%D%/reconcile/node_spec.cc \
@@ -219,6 +221,8 @@ core_files = \
 	%D%/reconcile/report_devices.cc \
 	%D%/reconcile/report_failures.cc \
 	%D%/reconcile/report_gangs.cc \
+	%D%/reconcile/report_native.cc \
+	%D%/reconcile/report_native.h \
 	%D%/reconcile/report_parts.cc \
 	%D%/reconcile/report_parts.h \
 	%D%/translate/translate.cc \
@@ -296,6 +300,10 @@ core_files = \
 	%D%/world/peer_index.h \
 	%D%/world/peers.cc \
 	%D%/world/peers.h \
+	%D%/world/native_jobs.cc \
+	%D%/world/native_jobs.h \
+	%D%/world/native_pods.cc \
+	%D%/world/native_pods.h \
 	%D%/world/node_changes.cc \
 	%D%/world/node_exclusions.cc \
 	%D%/world/placing_queue.cc \

@@ -131,11 +131,15 @@ bool is_over(json_object *pod)
 
 std::string pod_job(json_object *pod, std::int64_t)
 {
-	return get_int(pod, "job") ? std::to_string(get_int(pod, "job")) : "";
+	/* within which it runs, if it has none of its own */
+	const char *const key = get_int(pod, "job") ? "job" : "native_job";
+	return get_int(pod, key) ? std::to_string(get_int(pod, key)) : "";
 }
 
 std::string pod_job_state(json_object *pod, std::int64_t)
 {
+	if (get_int(pod, "native_job"))
+		return "native";
 	return get_int(pod, "job") ? job_state_text(printed(pod, "job_state")) : "";
 }
 

@@ -53,6 +53,7 @@ WORST = {
     "gres": (",".join(150 * ["gpu:1"]), ",".join(32 * ["gpu:999999999"])),
     "group-id": ("4294967294", "65534"),
     "hold": ("false", "true"),
+    "job": ("4294967295",),
     "job-name": (4096 * "x", 256 * "x"),
     "kill-on-invalid-dep": ("yes",),
     "licenses": (",".join(200 * ["abaqus:1"]), ",".join(32 * ["abaqus:999999999"])),

@@ -55,6 +55,7 @@ SINCE = {"extra": ("23.02", "some text", {"Extra": "some text"}), "segment": ("2
 ELSEWHERE = {
     "end-together": "test_unlike",
     "gang": "test_gangs",
+    "job": "test_native_pods",
     "pods-per-node": "test_gangs",
     "dependency": "test_dependency_waits_for_a_native_job",
     "priority": "test_jobs.py",

@@ -28,7 +28,7 @@ SCRIPT, ROWS, EVENTS = (f"testsuite/sim/{name}" for name in ("script.h", "script
 # not for skube: lists the jobs for a line of skube check
 NOT_IN_DIAG = {"unmarked"}
 # what an option sets that is no field of a job: bookkeeping, and what decides before a job exists
-NOT_IN_JOBS = {"given", "pods_per_node", "gang", "ends_together"}
+NOT_IN_JOBS = {"given", "pods_per_node", "gang", "ends_together", "native_job"}
 # only compared with the identity rule: a change gives the job nothing
 ONLY_COMPARED = {"group-id", "user-id"}
 # the events of the simulator that a default does instead of a case

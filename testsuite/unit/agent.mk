@@ -5,6 +5,7 @@ agent_test_files = \
 	%D%/test_hybrid_settings.cc \
 	%D%/test_kube.cc \
 	%D%/test_log_sinks.cc \
+	%D%/test_native_settings.cc \
 	%D%/test_option_policy.cc \
 	%D%/test_slurm_metrics.cc \
 	%D%/test_sources.cc \

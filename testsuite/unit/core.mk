@@ -27,6 +27,7 @@ core_test_files = \
 	%D%/test_inventory.cc \
 	%D%/test_label_features.cc \
 	%D%/test_lease.cc \
+	%D%/test_native_pods.cc \
 	%D%/test_node_sync.cc \
 	%D%/test_option_bounds.cc \
 	%D%/test_options.cc \
@@ -66,6 +67,7 @@ core_test_files = \
 	%D%/test_world_hybrid_gangs.cc \
 	%D%/test_world_jobs.cc \
 	%D%/test_world_late_ends.cc \
+	%D%/test_world_native_pods.cc \
 	%D%/test_world_nearby_pods.cc \
 	%D%/test_world_nodes.cc \
 	%D%/test_world_options.cc \

@@ -72,6 +72,7 @@ nodes:
   tolerated_taints: [example.com/gpu, other]
   drain_conditions: [GpuLost]
   report_drains: true
+  pods_in_native_jobs: true
 devices:
   - driver: gpu.example.com
     gres: accel
@@ -145,7 +146,8 @@ void every_key_is_read()
 		.tolerated_taints = {"example.com/gpu", "other"},
 		.names = {"alpha-"},
 		.drain_conditions = {"GpuLost"},
-		.report_drains = true};
+		.report_drains = true,
+		.pods_in_native_jobs = true};
 	wanted.devices.resize(3);
 	wanted.devices[0].driver = "gpu.example.com";
 	wanted.devices[0].gres = "accel";
@@ -269,6 +271,8 @@ void wrong_values_are_refused()
 			"itself writes (nodes.report_drains): remove it from the list"},
 		{"nodes: {report_drains: yes}",
 			"f:1: nodes.report_drains: 'yes' is neither true nor false"},
+		{"nodes: {pods_in_native_jobs: on}",
+			"f:1: nodes.pods_in_native_jobs: 'on' is neither true nor false"},
 		{"nodes: {tolerated_taints: x}",
 			"f:1: nodes.tolerated_taints: must be a list, as in [one, two]"},
 		{"nodes: {tolerated_taints: [a b]}",

@@ -121,6 +121,7 @@ std::vector<Worst> worst_values()
 		{"gres", {times(33, "gpu:1", ","), "gpu:99999999999999999999", k_long}},
 		{"group-id", {k_long}},
 		{"hold", {k_long}},
+		{"job", {"0", "-1", "2147483648", k_long}},
 		{"job-name", {k_long}},
 		{"kill-on-invalid-dep", {k_long}},
 		{"licenses",

@@ -95,6 +95,7 @@ constexpr const char *k_values[] = {
 bool agent_takes(const core::Option &option, const std::string &value)
 {
 	core::Policy policy;
+	policy.pods_in_native_jobs = true;
 	core::NamespaceRule rule{.name_space = "a",
 		.user_id = 65534,
 		.group_id = 65534,

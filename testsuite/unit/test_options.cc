@@ -39,6 +39,7 @@ Policy policy(Rights rights = {})
 		.permissions = rights.permissions,
 		.reservations = rights.reservations,
 		.wckeys = rights.wckeys}};
+	p.pods_in_native_jobs = true;
 	return p;
 }
 
@@ -106,6 +107,7 @@ constexpr Good k_good[] = {
 	{"gres", "gpu:a100:2,shard:1", [](S s) { return s.options.gres == "gpu:a100:2,shard:1"; }},
 	{"group-id", "100", [](S s) { return s.group_id == 100; }},
 	{"hold", "true", [](S s) { return s.options.hold; }},
+	{"job", "4711", [](S s) { return s.options.native_job == 4711; }},
 	{"job-name", "fit", [](S s) { return s.name == "fit"; }},
 	{"kill-on-invalid-dep", "no",
 		[](S s) { return s.options.kill_on_invalid_dependency == false; }},

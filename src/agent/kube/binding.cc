@@ -33,12 +33,14 @@ Status judge_bound(const core::Pod &pod, const BindPod &bind)
 	if (pod.node_name != bind.node)
 		return Error{Errc::conflict,
 			"it is bound to node '" + pod.node_name + "', not to '" + bind.node + "'"};
-	const std::string theirs = annotation(pod.annotations, names::k_allocation_job_id);
-	const std::string ours = annotation(bind.annotations, names::k_allocation_job_id);
-	if (theirs != ours)
-		return Error{Errc::conflict,
-			"it is bound to that node already, by job '" + theirs + "', not by job '" +
-				ours + "'"};
+	for (const char *key : {names::k_allocation_job_id, names::k_allocation_native_job}) {
+		const std::string theirs = annotation(pod.annotations, key);
+		const std::string ours = annotation(bind.annotations, key);
+		if (theirs != ours)
+			return Error{Errc::conflict,
+				"it is bound to that node already, by job '" + theirs +
+					"', not by job '" + ours + "'"};
+	}
 	return Ok{};
 }
 

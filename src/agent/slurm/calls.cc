@@ -46,7 +46,7 @@ std::string configured_cluster()
 
 Calls::Calls(agent::Loop &loop, const Settings &settings)
     : loop_(loop), workers_(init_libslurm(settings), settings.queue_max, k_spare_workers),
-      surveyor_(1, k_surveys_max), figures_(1, 1)
+      surveyor_(1, k_surveys_max), figures_(1, 1), natives_(1, 1)
 {
 }
 
@@ -234,6 +234,13 @@ void Calls::figures(const figures::Answers &before, const figures::Kinds &due,
 			none.answered.clear();
 			done(std::move(none));
 		});
+}
+
+void Calls::native_job(core::JobId id, Done<core::NativeJob> done)
+{
+	run_by<core::NativeJob>(
+		natives_, [this, id] { return native_questions_.ask(id, configured_cluster()); },
+		std::move(done));
 }
 
 void Calls::ping(Done<Ok> done)

@@ -27,6 +27,7 @@
 #include "src/agent/slurm/controller_choice.h"
 #include "src/agent/slurm/controller_watch.h"
 #include "src/agent/slurm/figures_pages.h"
+#include "src/agent/slurm/native_jobs.h"
 #include "src/agent/slurm/partitions.h"
 #include "src/agent/slurm/workers.h"
 #include "src/base/result.h"
@@ -143,6 +144,10 @@ class Calls
 	void figures(const figures::Answers &before, const figures::Kinds &due,
 		std::function<void(figures::Answers)> done);
 
+	/* What slurmctld says of a native job; by a thread of its own, so that no other call waits
+	 * behind the question. not_found: there is none; other errors: no answer. */
+	void native_job(core::JobId id, Done<core::NativeJob> done);
+
 	[[nodiscard]] std::size_t waiting() const { return workers_.waiting(); }
 
       private:
@@ -168,8 +173,9 @@ class Calls
 	std::weak_ptr<const bool> watch_ = alive_; /* workers copy it; never changed */
 	ControllerWatch controller_;
 	ControllerChoice choice_;
+	NativeQuestions native_questions_; /* used by the thread of natives_ only */
 	/* last members: their threads end before the other members are destroyed */
-	Workers workers_, surveyor_, figures_;
+	Workers workers_, surveyor_, figures_, natives_;
 };
 
 /* The wait status that Slurm turns into the state OUT_OF_MEMORY. */

@@ -121,6 +121,17 @@ inline bool has_prolog(const slurm_conf_t &conf)
 #endif
 }
 
+/* PrologFlags=RunInJob, since 24.11 */
+inline bool runs_scripts_in_job(const slurm_conf_t &conf)
+{
+#ifdef PROLOG_FLAG_RUN_IN_JOB
+	return (conf.prolog_flags & PROLOG_FLAG_RUN_IN_JOB) != 0;
+#else
+	(void)conf;
+	return false;
+#endif
+}
+
 /* A job without slurmd on its nodes: marked by a flag since 25.05; before, the plugin does that
  * work. */
 inline void mark_external(job_desc_msg_t &job)

@@ -30,6 +30,8 @@ libagent_la_SOURCES += \
 	%D%/hybrid_settings.h \
 	%D%/jobs.cc \
 	%D%/jobs.h \
+	%D%/native_jobs.cc \
+	%D%/native_jobs.h \
 	%D%/nodes.cc \
 	%D%/nodes.h \
 	%D%/partitions.cc \

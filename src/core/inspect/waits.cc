@@ -3,6 +3,7 @@
 
 #include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
+#include "src/core/world/native_pods.h"
 #include "src/core/world/pod_claims.h"
 
 #include <algorithm>
@@ -47,6 +48,10 @@ std::string submission_waits(const PodStory &s)
 		return spec.error().what;
 	if (!spec)
 		return "somebody who changes the pod, its namespace or the configuration";
+	if (spec->options.native_job > 0)
+		return s.entry.reported.message.empty()
+			? "native Slurm job " + std::to_string(spec->options.native_job)
+			: s.entry.reported.message;
 	const bool asks_owner = !s.entry.grouping_known;
 	if (std::string owner = asks_owner ? s.world.wanted_owner(s.pod.uid) : ""; !owner.empty())
 		return owner;
@@ -166,7 +171,7 @@ std::string waits_text(const PodStory &s)
 	case PodSide::running:
 		if (job == JobSide::ended)
 			return "its deletion, because its job has ended";
-		if (job == JobSide::none)
+		if (job == JobSide::none && !native_mark_of(s.entry))
 			return "a new job on its node: Slurm does not know of one";
 		return is_starting(s.pod) ? "the kubelet to start it" +
 				(s.pod.waiting_reason.empty() ? "" : ": " + s.pod.waiting_reason)

@@ -5,6 +5,7 @@
 #include "src/core/model/amounts.h"
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/report.h"
+#include "src/core/world/native_pods.h"
 
 #include <algorithm>
 
@@ -96,6 +97,10 @@ std::string asks_text(const PodStory &s)
 		return "refused: " + spec.error().what;
 	const GangShape shape = s.gang ? s.gang->shape : GangShape{};
 	const std::uint32_t cpus = shape.tasks > 0 ? shape.cpus_per_task : spec->cpus;
+	if (spec->options.native_job > 0)
+		return cpus_text(spec->cpus, s.world.state().settings.policy.cpu_unit) + ", " +
+			std::to_string(spec->memory_mib) + " MiB of native Slurm job " +
+			std::to_string(spec->options.native_job);
 	std::string text = shape.tasks > 0 ? std::to_string(shape.tasks) + " tasks of " : "";
 	text += cpus_text(cpus, s.world.state().settings.policy.cpu_unit) + ", " +
 		std::to_string(shape.tasks > 0 ? shape.memory_mib_per_task : spec->memory_mib) +
@@ -112,6 +117,11 @@ std::string asks_text(const PodStory &s)
 
 std::string job_text(const PodStory &s)
 {
+	const auto native = native_mark_of(s.entry);
+	if (!s.job && native)
+		return "none; the pod runs within native Slurm job " +
+			std::to_string(native->job.number) + " of uid " +
+			std::to_string(native->user_id) + ", started " + minute_text(native->start);
 	if (!s.job)
 		return "none";
 	const SlurmJob &job = *s.job;

@@ -49,6 +49,8 @@ struct JobOptions {
 	std::optional<std::uint32_t> pods_per_node; /* maximum for a gang */
 	/* take effect before a job exists, in core/gang/grouping.h */
 	std::optional<bool> gang, ends_together;
+	/* the native job within which the pod runs, instead of in a job of its own; 0: none */
+	std::uint32_t native_job = 0;
 	std::int64_t begin = 0, deadline = 0; /* seconds since the epoch */
 	std::optional<std::uint32_t> switches, switches_wait_seconds, delay_boot_seconds,
 		time_min_minutes;

@@ -36,6 +36,7 @@ inline constexpr std::size_t k_address_max = 254;
 inline constexpr std::int64_t k_node_count_max = 100'000;
 inline constexpr std::int64_t k_tasks_per_node_max = 65'000; /* 16 bits in Slurm */
 /* Slurm reads bit 15 as "threads instead of cores" */
+inline constexpr std::int64_t k_job_number_max = 0x7fffffff;
 inline constexpr std::int64_t k_spec_max = 8192;
 inline constexpr std::int64_t k_segment_max = 65'532;
 inline constexpr std::int64_t k_threads_per_core_max = 1024;

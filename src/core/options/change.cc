@@ -68,6 +68,8 @@ std::string fixed_digest(const JobSpec &plain, const JobSpec &spec)
 		digest.add(choice ? 1 + static_cast<unsigned>(*choice) : 0);
 	if (o.ends_together) /* jobs without it keep the mark that they have */
 		digest.add(1 + static_cast<unsigned>(*o.ends_together));
+	if (o.native_job > 0) /* likewise; no other number is as large */
+		digest.add((std::uint64_t{1} << 40) + o.native_job);
 	digest.add(static_cast<unsigned>(o.sharing));
 	return digest.text();
 }

@@ -89,6 +89,19 @@ Status gang(const Text &value, const Context &, JobSpec &spec)
 	return done;
 }
 
+Status native_job(const Text &value, const Context &context, JobSpec &spec)
+{
+	if (!context.policy.pods_in_native_jobs)
+		return Error{Errc::denied,
+			"pods in native jobs are off in this cluster; leave it out, and the pod "
+			"gets a job of its own (administrators: nodes.pods_in_native_jobs in "
+			"slurmkubed.yaml)"};
+	std::optional<std::uint32_t> number;
+	const Status done = set_number(value, 1, number, k_job_number_max);
+	spec.options.native_job = number.value_or(0);
+	return done;
+}
+
 Status end_together(const Text &value, const Context &, JobSpec &spec)
 {
 	bool is_wanted = false;
@@ -497,6 +510,12 @@ constexpr Option k_options[] = {
 		.letter = 'H',
 		.argument = Argument::none,
 		.implied = "true"},
+	{.name = "job",
+		.takes = "NUMBER",
+		.meaning = "A native job of the same user on a hybrid node, within which the pod "
+			   "runs instead of in a job of its own. The pod ends with that job.",
+		.apply = native_job,
+		.fixed = true},
 	{.name = "job-name",
 		.takes = "TEXT",
 		.meaning = "Name of the job. Default: the name of the pod or, in a workload of "

@@ -41,6 +41,8 @@ struct Policy {
 	GresTable gres = default_gres_table();
 	/* Devices of resource claims are GRES by rules; false: such claims are refused. */
 	bool has_device_rules = false;
+	/* Users may run pods within their native jobs on hybrid nodes. */
+	bool pods_in_native_jobs = false;
 	std::uint32_t min_uid = 1000;     /* minimum for users named by annotations */
 	ZoneOffset zone_offset = nullptr; /* for times that users write without a zone */
 	std::vector<PriorityClassRule> priority_classes = {};

@@ -7,6 +7,7 @@
 #define SLURMKUBE_CORE_RECONCILE_ACTION_H
 
 #include "src/core/model/eviction.h"
+#include "src/core/model/native_job.h"
 #include "src/core/model/spec.h"
 #include "src/core/placement/claims.h"
 
@@ -41,6 +42,8 @@ struct Bind {
 	std::optional<std::uint32_t> rank; /* set for a member of a gang */
 	std::string remark = {};           /* for users: a part of the event's text */
 	std::uint64_t memory_mib = 0;      /* its share on a hybrid node; 0: not to be written */
+	/* within which native job; then the pod has no job of its own */
+	std::optional<NativeMark> native = {};
 };
 /* Write to a claim of the pod, for volumes or devices, before the pod is bound. */
 struct WriteClaim {

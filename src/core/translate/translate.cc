@@ -123,6 +123,13 @@ Status apply_priority_class(
 				chosen.error()));
 }
 
+Error native_job_of_gang()
+{
+	return {Errc::invalid,
+		"option job is for pods that start alone: annotate their owner with "
+		"slurm-kube.io/gang: \"false\", or leave option job out"};
+}
+
 std::size_t count_of_hosts(const std::string &list)
 {
 	const auto names = expand_hosts(list);
@@ -158,6 +165,8 @@ Result<JobSpec> translate(const Pod &pod, const Policy &policy, std::uint32_t at
 	const std::string per_node = spec.options.gres;
 	if (const Status added = add_gres(pod, policy, spec); !added)
 		return added.error();
+	if (pods == Pods::gang && spec.options.native_job > 0)
+		return native_job_of_gang();
 	if (pods == Pods::gang)
 		/* devices that the pods request are requested per task */
 		spec.options.gres = per_node;

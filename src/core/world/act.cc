@@ -5,6 +5,7 @@
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/reconcile.h"
 #include "src/core/reconcile/report.h"
+#include "src/core/world/native_pods.h"
 #include "src/core/world/parts.h"
 #include "src/core/world/world.h"
 
@@ -151,10 +152,17 @@ void World::look_at_pod(const PodUid &uid, PodEntry &entry, Now now, std::vector
 	if (entry.pod && !entry.component && !entry.grouping_known)
 		assign(uid, entry, now);
 	if (entry.component) {
+		state_.native_jobs.forget(uid);
 		look_for_late_binding(uid, entry, now, out);
 		queue_.mark(*entry.component);
 		return;
 	}
+	if (is_for_native_job(entry, state_.component(uid)) &&
+		(entry.grouping_known || native_mark_of(entry))) {
+		NativeLooker{*this, uid, entry, now, out}.look();
+		return look_for_late_binding(uid, entry, now, out);
+	}
+	state_.native_jobs.forget(uid);
 	Component &component = state_.components[uid];
 	if (entry.pod && !entry.grouping_known) {
 		enter(component, ComponentStage::ungrouped, now);
@@ -187,6 +195,8 @@ void World::look_at(const PodUid &key, Now now, std::vector<PodAction> &out)
 	}
 	if (state_.pods.contains(key) || state_.components.contains(key))
 		look_at_pod(key, state_.pods[key], now, out);
+	else
+		state_.native_jobs.forget(key);
 }
 
 /*

@@ -71,6 +71,10 @@ class FactsReader
 	 * then on the API server is asked whether its pods are really unbound. */
 	void note_letting_go(const PodUid &key, ComponentFacts &facts) const;
 
+	/* Where a pod can be bound in the native job that it names (native_pods.cc). */
+	[[nodiscard]] Result<NativePlace> native_place_of(
+		const PodUid &uid, const PodEntry &entry, const JobSpec &spec) const;
+
 	/* The pod with the lowest rank, or else the template that stands in for it; nullptr:
 	 * neither exists. */
 	[[nodiscard]] const Pod *first_member(const Gang &gang) const;

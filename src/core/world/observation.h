@@ -11,6 +11,7 @@
 #include "src/core/device/resource_claim.h"
 #include "src/core/device/slice.h"
 #include "src/core/lease/lease.h"
+#include "src/core/model/native_job.h"
 #include "src/core/model/owner.h"
 #include "src/core/model/plugin.h"
 #include "src/core/placement/claims.h"
@@ -207,6 +208,11 @@ struct SlurmNodeGone {
 /* All jobs and nodes have been reported since LinkOpened. */
 struct SnapshotEnded {
 };
+/* The answer to World::take_job_question(). not_found: slurmctld knows no such job. */
+struct NativeJobAnswered {
+	JobId job;
+	Result<NativeJob> answer;
+};
 /* slurmctld has carried out or refused a request. */
 struct SlurmAnswered {
 };
@@ -219,7 +225,7 @@ using Observation = std::variant<PodSeen, PodGone, PodsListed, NodeSeen, NodeGon
 	SliceGone, SlicesListed, DeviceClassSeen, DeviceClassGone, DeviceClassesListed,
 	TaintRuleSeen, TaintRuleGone, TaintRulesListed, ResourceClaimsUnreadable, ResourceClaimSeen,
 	ResourceClaimGone, ResourceClaimsListed, PartitionsRefused, LinkOpened, LinkLost, JobSeen,
-	JobGone, SlurmNodeSeen, SlurmNodeGone, SnapshotEnded, SlurmAnswered>;
+	JobGone, SlurmNodeSeen, SlurmNodeGone, SnapshotEnded, NativeJobAnswered, SlurmAnswered>;
 
 } // namespace slurmkube::core
 

@@ -94,6 +94,12 @@ struct PodEntry {
 	 * long as the claim has that version. */
 	std::optional<ReleaseDevices> open_release;
 
+	/* ---- in a native job: world/native_pods.h ---- */
+	/* of the last binding that was sent; counts while assumed_node is set */
+	std::optional<NativeMark> native_mark;
+	/* when slurmctld first said that there is no such job; 0: it does not say so */
+	std::int64_t native_doubt_us = 0;
+
 	/* The deletion that was decided because a job had ended. Kept until the pod is gone:
 	 * slurmctld forgets an ended job after MinJobAge, whatever the API server has accepted. */
 	std::optional<DeletePod> eviction;

@@ -3,6 +3,7 @@
  * gang_facts.cc has those about gangs. */
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/report.h"
+#include "src/core/reconcile/report_native.h"
 #include "src/core/world/facts_reader.h"
 #include "src/core/world/hybrid_nodes.h"
 #include "src/core/world/parts.h"
@@ -158,6 +159,8 @@ void FactsReader::note_wishes(const PodUid &uid, const PodEntry &entry, PodSide 
 	spec = entry.refusal
 		? Result<JobSpec>(*entry.refusal)
 		: translate(*entry.pod, state_.settings.policy, next_attempt(state_, uid));
+	if (spec->ok() && (*spec)->options.native_job > 0) /* see world/native_pods.cc */
+		spec = Error{Errc::invalid, native_text::had_own_job()};
 	if (side == PodSide::waiting)
 		hold_for_claims(uid, *entry.pod, spec, f.waits_for);
 	hold_for_devices(uid, *entry.pod, side, spec, f.waits_for);

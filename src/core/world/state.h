@@ -12,6 +12,7 @@
 #include "src/core/world/cluster_jobs.h"
 #include "src/core/world/component.h"
 #include "src/core/world/device_store.h"
+#include "src/core/world/native_jobs.h"
 #include "src/core/world/owner_store.h"
 #include "src/core/world/peer_index.h"
 #include "src/core/world/resource_claims.h"
@@ -107,6 +108,7 @@ struct State {
 	DeviceStore devices;
 	ResourceClaims resource_claims;
 	OwnerStore owners;
+	NativeJobs native_jobs;
 };
 
 } // namespace slurmkube::core

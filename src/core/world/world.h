@@ -54,17 +54,18 @@ class World
 	};
 	std::vector<PodAction> take_actions(Now now);
 	std::vector<NodeAction> take_node_actions(Now now);
-	/* Owners to ask for; the observation OwnerSeen must follow for each. */
+	/* Owners to ask for; OwnerSeen must follow for each. */
 	std::vector<OwnerId> take_questions(Now now);
-	/* Nodes that no watch shows, or that are not Ready, to be read from the API server.
-	 * NodeLookUpAnswered must follow for each. */
+	/* Nodes that no watch shows or that are not Ready; NodeLookUpAnswered must follow. */
 	std::set<std::string> take_node_questions(Now now);
+	/* A native job to ask slurmctld about; NativeJobAnswered must follow. */
+	std::optional<JobId> take_job_question(Now now);
 	/* The earliest time (mono_us) at which take_actions() may return something without an
 	 * event; nullopt: none. */
 	[[nodiscard]] std::optional<std::int64_t> next_look_us() const { return queue_.next_us(); }
 
-	/* After LinkOpened and LeaseSeen: whether pods and nodes must be listed again; lists that
-	 * were started earlier must not be reported then. Returns true once per request. */
+	/* After LinkOpened and LeaseSeen: whether pods and nodes must be listed again; earlier
+	 * lists must not be reported then. Returns true once per request. */
 	bool take_list_request() { return state_.sync.take_list_request(); }
 	/* What may look different since it was last taken; see ChangeLog::keep(). */
 	[[nodiscard]] ChangeLog &changes() { return changes_; }
@@ -77,8 +78,7 @@ class World
 	{
 		return filter_.as_left(state_, node);
 	}
-	/* More nodes are not Ready, or absent, than can be believed, so none of them counts as
-	 * lost. */
+	/* More nodes are not Ready, or absent, than can be believed: none counts as lost. */
 	[[nodiscard]] bool holds_unready_nodes() const
 	{
 		return nodes_.holds_unready(
@@ -91,7 +91,7 @@ class World
 	}
 	/* The number of jobs without pods if it is too large to be believed, else 0. */
 	[[nodiscard]] std::size_t held_absent_pods() const { return held_absent_pods_; }
-	/* Users that annotations of namespaces name and that have not been looked up or found. */
+	/* Users that annotations of namespaces name and that were not looked up or found. */
 	[[nodiscard]] std::set<std::string> users_wanted() const;
 	/* The owner for which the pod's grouping waits, as text for users; empty: none. */
 	[[nodiscard]] std::string wanted_owner(const PodUid &uid) const;
@@ -105,8 +105,7 @@ class World
 	[[nodiscard]] const BindAttempts &bind_attempts() const { return figures_.bind_attempts; }
 
       private:
-	/* The pod whose owners were asked for last, and when the next turn is. */
-	struct OwnerTurn {
+	struct OwnerTurn { /* the pod whose owners were asked for last, and the next turn */
 		PodUid last;
 		std::int64_t next_us = 0;
 	};
@@ -314,6 +313,7 @@ class World
 	[[nodiscard]] std::vector<PodUid> by_age(const std::set<PodUid> &uids) const;
 	void look_at_pod(const PodUid &uid, PodEntry &entry, Now now, std::vector<PodAction> &out);
 	void look_at(const PodUid &key, Now now, std::vector<PodAction> &out);
+	struct NativeLooker; /* pods in native jobs: world/native_pods.cc */
 	/* ---- allocations without room: world/room.cc ---- */
 	void wait_for_share(const PodUid &key, const ComponentFacts &facts);
 

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/core/world/native_jobs.h"
+
+#include <algorithm>
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+/* Between two questions about a job: that has bound pods (and as much longer as there are many), on
+ * a node that completes jobs, that waiting pods name and that may start, and any other one. */
+constexpr std::int64_t k_bound_us = 10'000'000, k_per_job_us = 400'000, k_hasty_us = 2'000'000,
+		       k_waiting_us = 5'000'000, k_hopeless_us = 60'000'000;
+constexpr std::int64_t k_failed_us = 5'000'000;
+/* For a number that stands for a large array. */
+constexpr std::int64_t k_array_us = 600'000'000;
+/* slurmctld describes all tasks of an array, under its locks. */
+constexpr std::int64_t k_per_task_us = 1'000;
+/* Pods that wait and are looked at after an answer; others look each minute. */
+constexpr std::size_t k_woken_max = 16;
+
+} // namespace
+
+void NativeJobs::drop(const PodUid &pod, std::set<PodUid> Entry::*from, JobId job)
+{
+	const auto entry = jobs_.find(job);
+	if (entry == jobs_.end())
+		return;
+	(entry->second.*from).erase(pod);
+	if (entry->second.tenants.empty() && entry->second.waiting.empty() && in_flight_ != job)
+		jobs_.erase(entry);
+}
+
+void NativeJobs::drop_waiting(const PodUid &pod)
+{
+	const auto known = waits_.extract(pod);
+	if (!known)
+		return;
+	const auto &[name_space, job] = known.mapped();
+	const auto counts = waited_for_.find(name_space);
+	if (--counts->second.at(job) == 0)
+		counts->second.erase(job);
+	if (counts->second.empty())
+		waited_for_.erase(counts);
+	drop(pod, &Entry::waiting, job);
+}
+
+bool NativeJobs::wait(const PodUid &pod, const std::string &name_space, JobId job)
+{
+	const auto known = waits_.find(pod);
+	if (known != waits_.end() && known->second.job == job)
+		return true;
+	forget(pod);
+	std::map<JobId, std::size_t> &counts = waited_for_[name_space];
+	if (!counts.contains(job) && counts.size() >= k_waited_for_max)
+		return false;
+	counts[job]++;
+	waits_[pod] = {name_space, job};
+	jobs_[job].waiting.insert(pod);
+	return true;
+}
+
+void NativeJobs::settle(const PodUid &pod, const NativeTenant &tenant)
+{
+	const auto known = tenants_.find(pod);
+	if (known != tenants_.end() && known->second == tenant)
+		return;
+	if (known != tenants_.end() && known->second.mark.job != tenant.mark.job)
+		forget(pod);
+	Entry &entry = jobs_[tenant.mark.job];
+	with_pods_ += entry.tenants.empty() ? 1U : 0U;
+	entry.tenants.insert(pod);
+	tenants_[pod] = tenant;
+	drop_waiting(pod); /* last: the entry keeps its answer */
+}
+
+void NativeJobs::forget(const PodUid &pod)
+{
+	if (jobs_.empty())
+		return;
+	drop_waiting(pod);
+	const auto known = tenants_.extract(pod);
+	if (!known)
+		return;
+	const JobId job = known.mapped().mark.job;
+	with_pods_ -= jobs_.at(job).tenants.size() == 1 ? 1U : 0U;
+	drop(pod, &Entry::tenants, job);
+}
+
+const NativeAnswer *NativeJobs::answer(JobId job) const
+{
+	const auto entry = jobs_.find(job);
+	return entry != jobs_.end() && entry->second.last ? &*entry->second.last : nullptr;
+}
+
+std::int64_t NativeJobs::answered_us(JobId job) const
+{
+	const auto entry = jobs_.find(job);
+	return entry != jobs_.end() ? entry->second.answered_us : 0;
+}
+
+const NativeTenant *NativeJobs::tenant(const PodUid &pod) const
+{
+	const auto known = tenants_.find(pod);
+	return known != tenants_.end() ? &known->second : nullptr;
+}
+
+NativeUse NativeJobs::use(JobId job, const PodUid &but) const
+{
+	NativeUse use;
+	const auto entry = jobs_.find(job);
+	if (entry == jobs_.end())
+		return use;
+	for (const PodUid &pod : entry->second.tenants) {
+		if (pod == but)
+			continue;
+		const NativeTenant &tenant = tenants_.at(pod);
+		use.pods++;
+		use.milli_cpu += tenant.milli_cpu;
+		use.memory_mib += tenant.memory_mib;
+	}
+	return use;
+}
+
+bool NativeJobs::may_have_pods(JobId job) const
+{
+	const auto entry = jobs_.find(job);
+	const bool has_pods = entry != jobs_.end() && !entry->second.tenants.empty();
+	return has_pods || with_pods_ < k_with_pods_max;
+}
+
+void NativeJobs::ask_at(JobId job, std::int64_t at_us)
+{
+	if (const auto entry = jobs_.find(job); entry != jobs_.end())
+		entry->second.wanted_us = std::max<std::int64_t>(at_us, 1);
+}
+
+void NativeJobs::note_completing(const std::string &node, bool is_completing)
+{
+	if (is_completing)
+		completing_.insert(node);
+	else
+		completing_.erase(node);
+}
+
+bool NativeJobs::is_hasty(const Entry &entry) const
+{
+	return !completing_.empty() &&
+		std::ranges::any_of(entry.tenants, [this](const PodUid &pod) {
+			return completing_.contains(tenants_.at(pod).node);
+		});
+}
+
+std::int64_t NativeJobs::due_us(JobId job, const Entry &entry) const
+{
+	const auto quiet = quiet_until_us_.find(job);
+	if (entry.tenants.empty() && quiet != quiet_until_us_.end() && entry.wanted_us == 0)
+		return std::max(entry.asked_us, quiet->second);
+	if (entry.asked_us == 0)
+		return 0;
+	std::int64_t pause = k_hopeless_us;
+	if (!entry.waiting.empty() && (!entry.last || may_start(&*entry.last)))
+		pause = k_waiting_us;
+	if (!entry.tenants.empty())
+		pause = std::min(pause,
+			std::max(k_bound_us, static_cast<std::int64_t>(with_pods_) * k_per_job_us));
+	if (entry.has_failed)
+		pause = std::min(pause, k_failed_us);
+	if (is_hasty(entry))
+		pause = k_hasty_us;
+	const std::int64_t regular = entry.asked_us + pause;
+	return entry.wanted_us > 0 ? std::min(regular, entry.wanted_us) : regular;
+}
+
+std::optional<JobId> NativeJobs::take_question(Now now)
+{
+	if (in_flight_ || now.mono_us < pause_until_us_)
+		return std::nullopt;
+	/* the longest overdue of each kind: hasty, other bound, waiting */
+	std::pair<std::int64_t, Entry *> best[3] = {};
+	std::optional<JobId> ids[3];
+	for (auto &[id, entry] : jobs_) {
+		const std::size_t kind = is_hasty(entry) ? 0 : entry.tenants.empty() ? 2 : 1;
+		const std::int64_t due = due_us(id, entry);
+		if (due > now.mono_us || (kind == 2 && now.mono_us < waiting_pause_until_us_))
+			continue;
+		if (!ids[kind] || due < best[kind].first) {
+			best[kind] = {due, &entry};
+			ids[kind] = id;
+		}
+	}
+	std::size_t kind = was_for_waiting_ ? 1 : 2;
+	if (ids[0])
+		kind = 0;
+	else if (!ids[kind])
+		kind = 3 - kind;
+	if (!ids[kind])
+		return std::nullopt;
+	was_for_waiting_ = kind == 2;
+	best[kind].second->asked_us = now.mono_us;
+	best[kind].second->wanted_us = 0;
+	in_flight_ = ids[kind];
+	return in_flight_;
+}
+
+void NativeJobs::note_quiet(JobId job, const NativeAnswer &answer, Now now)
+{
+	std::erase_if(quiet_until_us_, [&](const auto &one) { return one.second <= now.mono_us; });
+	std::int64_t pause = may_start(&answer) ? k_waiting_us : k_hopeless_us;
+	if (!answer && answer.error().code != Errc::not_found)
+		pause = k_failed_us;
+	if (answer && answer->described > k_array_tasks_max)
+		pause = k_array_us;
+	quiet_until_us_[job] = now.mono_us + pause;
+}
+
+std::set<PodUid> NativeJobs::answered(JobId job, NativeAnswer answer, Now now)
+{
+	in_flight_.reset();
+	pause_until_us_ = now.mono_us + k_pause_us;
+	const std::size_t described = answer ? (*answer).described : 1;
+	waiting_pause_until_us_ = std::max(waiting_pause_until_us_,
+		now.mono_us + static_cast<std::int64_t>(described) * k_per_task_us);
+	note_quiet(job, answer, now);
+	const auto found = jobs_.find(job);
+	if (found == jobs_.end())
+		return {};
+	Entry &entry = found->second;
+	entry.has_failed = !answer && answer.error().code != Errc::not_found;
+	if (!entry.has_failed) {
+		entry.last = std::move(answer);
+		entry.answered_us = now.mono_us;
+	}
+	std::set<PodUid> woken = entry.tenants;
+	auto next = entry.waiting.upper_bound(entry.last_woken);
+	for (std::size_t i = 0; i < std::min(k_woken_max, entry.waiting.size()); i++) {
+		if (next == entry.waiting.end())
+			next = entry.waiting.begin();
+		entry.last_woken = *next;
+		woken.insert(*next++);
+	}
+	if (entry.tenants.empty() && entry.waiting.empty())
+		jobs_.erase(found);
+	return woken;
+}
+
+} // namespace slurmkube::core

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * native_jobs.h - what slurmctld has said of native jobs within which pods run or are to run, and
+ * which of these jobs to ask for next.
+ *
+ * One question is under way at a time, and the next one begins at least k_pause_us after its
+ * answer, so slurmctld gets at most five per second, whatever pods there are. Jobs with bound pods
+ * are asked for again and again, because no event tells their end; those on a node that completes
+ * jobs come first. Jobs that waiting pods name take turns with them, so neither delays the other
+ * by more than itself.
+ *
+ * Times are monotonic microseconds; 0: never.
+ */
+#ifndef SLURMKUBE_CORE_WORLD_NATIVE_JOBS_H
+#define SLURMKUBE_CORE_WORLD_NATIVE_JOBS_H
+
+#include "src/core/model/now.h"
+#include "src/core/reconcile/native_pods.h"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+namespace slurmkube::core
+{
+
+/* A pod that is bound, or being bound, within a native job. */
+struct NativeTenant {
+	NativeMark mark;
+	std::string node;
+	std::int64_t milli_cpu = 0;
+	std::uint64_t memory_mib = 0;
+	bool operator==(const NativeTenant &) const = default;
+};
+
+class NativeJobs
+{
+      public:
+	/* Different native jobs for which the pods of one namespace can wait, and that can have
+	 * pods at a time. */
+	static constexpr std::size_t k_waited_for_max = 16, k_with_pods_max = 128;
+	/* An answer by which a pod may be bound is at most that old. */
+	static constexpr std::int64_t k_fresh_us = 5'000'000;
+	/* The same word about a lost job must come twice, so far apart. */
+	static constexpr std::int64_t k_doubt_us = 5'000'000;
+	static constexpr std::int64_t k_pause_us = 200'000;
+
+	/* The pod waits for the job. false: pods of its namespace wait for too many others. */
+	bool wait(const PodUid &pod, const std::string &name_space, JobId job);
+	void settle(const PodUid &pod, const NativeTenant &tenant);
+	void forget(const PodUid &pod);
+
+	/* nullptr: not asked yet */
+	[[nodiscard]] const NativeAnswer *answer(JobId job) const;
+	[[nodiscard]] std::int64_t answered_us(JobId job) const;
+	[[nodiscard]] NativeUse use(JobId job, const PodUid &but) const;
+	/* Whether pods may be bound in the job, although many others have pods. */
+	[[nodiscard]] bool may_have_pods(JobId job) const;
+	[[nodiscard]] const NativeTenant *tenant(const PodUid &pod) const;
+
+	/* The job is asked for at that time, if it was not asked for since. */
+	void ask_at(JobId job, std::int64_t at_us);
+	/* A hybrid node completes jobs, or has ceased to. */
+	void note_completing(const std::string &node, bool is_completing);
+	/* The job to ask for now; answered() must follow. */
+	std::optional<JobId> take_question(Now now);
+	/* Whom to look at. */
+	std::set<PodUid> answered(JobId job, NativeAnswer answer, Now now);
+
+	[[nodiscard]] bool is_empty() const { return jobs_.empty(); }
+
+      private:
+	struct Entry {
+		std::optional<NativeAnswer> last; /* without failed questions */
+		bool has_failed = false;          /* the last question */
+		std::int64_t asked_us = 0, answered_us = 0, wanted_us = 0;
+		std::set<PodUid> tenants, waiting;
+		PodUid last_woken; /* of those that wait */
+	};
+	[[nodiscard]] std::int64_t due_us(JobId job, const Entry &entry) const;
+	void note_quiet(JobId job, const NativeAnswer &answer, Now now);
+	[[nodiscard]] bool is_hasty(const Entry &entry) const;
+	void drop(const PodUid &pod, std::set<PodUid> Entry::*from, JobId job);
+	void drop_waiting(const PodUid &pod);
+
+	std::map<JobId, Entry> jobs_;
+	std::map<PodUid, NativeTenant> tenants_;
+	struct Wait {
+		std::string name_space;
+		JobId job;
+	};
+	std::map<PodUid, Wait> waits_;
+	/* by namespace: how many pods wait for each job */
+	std::map<std::string, std::map<JobId, std::size_t>> waited_for_;
+	std::size_t with_pods_ = 0;
+	std::set<std::string> completing_;
+	/* Numbers that are not asked for again before that for waiting pods, also if these name
+	 * another number in between. */
+	std::map<JobId, std::int64_t> quiet_until_us_;
+	std::optional<JobId> in_flight_;
+	/* no question before that, and none for waiting pods */
+	std::int64_t pause_until_us_ = 0, waiting_pause_until_us_ = 0;
+	bool was_for_waiting_ = false; /* the last question */
+};
+
+} // namespace slurmkube::core
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/core/world/native_pods.h"
+
+#include "src/core/model/amounts.h"
+#include "src/core/model/names.h"
+#include "src/core/model/outcome.h"
+#include "src/core/reconcile/report_native.h"
+#include "src/core/translate/translate.h"
+#include "src/core/world/parts.h"
+
+namespace slurmkube::core
+{
+
+namespace
+{
+
+/* A waiting pod looks at what is known, even without an event. */
+constexpr std::int64_t k_native_look_us = 60'000'000, k_room_look_us = 5'000'000;
+
+bool names_native_job(const Pod &pod)
+{
+	return pod.annotations.contains(std::string(names::k_option_prefix) + "job");
+}
+
+} // namespace
+
+std::optional<NativeMark> native_mark_of(const PodEntry &entry)
+{
+	if (!entry.pod)
+		return std::nullopt;
+	if (entry.pod->node_name.empty())
+		return entry.assumed_node.empty() ? std::nullopt : entry.native_mark;
+	const auto mark = entry.pod->annotations.find(names::k_allocation_native_job);
+	return mark == entry.pod->annotations.end() ? std::nullopt : mark_from_text(mark->second);
+}
+
+bool is_for_native_job(const PodEntry &entry, const Component *own)
+{
+	if (!entry.pod || entry.component || is_terminal(*entry.pod))
+		return false;
+	if (native_mark_of(entry))
+		return true;
+	const bool waits = entry.pod->node_name.empty() && names_native_job(*entry.pod);
+	return waits && (!own || (own->jobs.empty() && !own->busy.slurm));
+}
+
+NativeTenant tenant_of(const PodEntry &entry, const NativeMark &mark)
+{
+	return {mark, bound_node_of(entry), entry.pod->requests.milli_cpu,
+		memory_mib_of(entry.pod->requests, 1)};
+}
+
+NativeLook look_at_bound(const State &state, const PodEntry &entry, const NativeMark &mark,
+	const std::string &node, Now now)
+{
+	NativeLook look;
+	const std::int64_t answered_us = state.native_jobs.answered_us(mark.job);
+	const NativeVerdict verdict = judge_bound(
+		mark, node, state.native_jobs.answer(mark.job), state.sync.plugin().cluster_name);
+	if (verdict.end == NativeEnd::none)
+		return look;
+	if (verdict.end == NativeEnd::doubted) {
+		look.doubt_us = entry.native_doubt_us > 0 ? entry.native_doubt_us : answered_us;
+		if (answered_us < look.doubt_us + NativeJobs::k_doubt_us) {
+			look.ask_at_us = look.doubt_us + NativeJobs::k_doubt_us;
+			return look;
+		}
+	}
+	const bool may_act = now.mono_us >= entry.retries.retry_at_us &&
+		now.mono_us >= entry.remove_quiet_until_us && !entry.busy.remove &&
+		!entry.busy.bind;
+	if (may_act && !entry.pod->deleting)
+		look.action = DeletePod{
+			.disruption = native_job_ended(mark, verdict.why), .cause = verdict.cause};
+	return look;
+}
+
+Result<JobSpec> native_spec_of(const State &state, const Pod &pod)
+{
+	const Policy &policy = state.settings.policy;
+	Result<JobSpec> spec = translate(pod, policy, 1);
+	if (!spec)
+		return spec;
+	if (const Status fits = check_native_pod(pod, *spec); !fits)
+		return fits.error();
+	return spec;
+}
+
+/* Where the pod can be bound in the job that it names. */
+Result<NativePlace> FactsReader::native_place_of(
+	const PodUid &uid, const PodEntry &entry, const JobSpec &spec) const
+{
+	const JobId id{spec.options.native_job};
+	const Result<const NativeJob *> job = native_job_for(spec, state_.native_jobs.answer(id));
+	if (!job)
+		return job.error();
+	if (!state_.native_jobs.may_have_pods(id))
+		return Error{Errc::again,
+			native_text::too_many_jobs_with_pods(NativeJobs::k_with_pods_max)};
+	const std::string &name = (*job)->nodes.front();
+	const NativeNode node{state_.kube_node(name), state_.slurm_node(name),
+		facts_of_place(uid, entry, uid, name)};
+	return place_in(**job, *entry.pod, state_.native_jobs.use(id, uid), node);
+}
+
+void World::NativeLooker::take(Action action)
+{
+	if (world.accept(uid, action, now))
+		out.push_back({uid, std::move(action)});
+}
+
+void World::NativeLooker::wait()
+{
+	NativeJobs &jobs = world.state_.native_jobs;
+	world.look_later(uid, now.mono_us + k_native_look_us);
+	const Result<JobSpec> spec = entry.refusal ? Result<JobSpec>(*entry.refusal)
+						   : native_spec_of(world.state_, *entry.pod);
+	if (!spec) {
+		jobs.forget(uid);
+		return tell(spec.error());
+	}
+	const JobId job{spec->options.native_job};
+	if (!jobs.wait(uid, entry.pod->name_space, job))
+		return tell(
+			{Errc::again, native_text::too_many_jobs(NativeJobs::k_waited_for_max)});
+	Findings found(world.clocks_, now);
+	const Result<NativePlace> place =
+		FactsReader(world.sources(), found).native_place_of(uid, entry, *spec);
+	world.apply(uid, found, now);
+	if (place)
+		return bind(*spec, *place);
+	if (place.error().code == Errc::again)
+		world.look_later(uid, now.mono_us + k_room_look_us);
+	tell(place.error());
+}
+
+void World::NativeLooker::bind(const JobSpec &spec, const NativePlace &place)
+{
+	const JobId job{spec.options.native_job};
+	if (entry.busy.bind || entry.busy.remove)
+		return;
+	if (now.mono_us < entry.retries.retry_at_us) {
+		if (entry.bind_failure)
+			tell({Errc::again, native_text::not_bound(*entry.bind_failure)});
+		return;
+	}
+	NativeJobs &jobs = world.state_.native_jobs;
+	if (now.mono_us > jobs.answered_us(job) + NativeJobs::k_fresh_us)
+		return jobs.ask_at(job, now.mono_us);
+	entry.native_mark = place.mark;
+	entry.native_doubt_us = 0;
+	Bind bind;
+	bind.job = job;
+	bind.node = place.node;
+	bind.cpus = place.cpus;
+	bind.memory_mib = place.memory_mib;
+	bind.native = place.mark;
+	take(std::move(bind));
+	jobs.settle(uid, tenant_of(entry, place.mark));
+}
+
+void World::NativeLooker::judge(const NativeMark &mark)
+{
+	NativeJobs &jobs = world.state_.native_jobs;
+	jobs.settle(uid, tenant_of(entry, mark));
+	const NativeLook look = look_at_bound(world.state_, entry, mark, bound_node_of(entry), now);
+	entry.native_doubt_us = look.doubt_us;
+	if (look.ask_at_us > 0)
+		jobs.ask_at(mark.job, look.ask_at_us);
+	if (look.action)
+		take(*look.action);
+}
+
+void World::NativeLooker::look()
+{
+	const std::optional<NativeMark> mark = native_mark_of(entry);
+	world.enter(world.state_.components[uid],
+		mark ? ComponentStage::running : ComponentStage::gathering, now);
+	if (side_of(entry) == PodSide::waiting)
+		wait();
+	else if (mark)
+		judge(*mark);
+	else
+		world.state_.native_jobs.forget(uid);
+}
+
+std::optional<JobId> World::take_job_question(Now now)
+{
+	if (state_.native_jobs.is_empty() || !state_.is_known())
+		return std::nullopt;
+	return state_.native_jobs.take_question(now);
+}
+
+} // namespace slurmkube::core
