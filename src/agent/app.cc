@@ -298,8 +298,7 @@ void App::tick()
 	loop_.after(k_tick, [this] { tick(); });
 }
 
-/* World submits no pods to partitions in which Slurm would charge them for CPUs that other pods
- * still use. */
+/* World submits no pods to partitions where Slurm would charge them for CPUs of other pods. */
 void App::look_at_partitions()
 {
 	slurm::KubeNodes nodes = kube_nodes();

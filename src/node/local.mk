@@ -29,6 +29,7 @@ node_files = \
 	%D%/nri.cc \
 	%D%/nri.h \
 	%D%/plugin.cc \
+	%D%/plugin_adopt.cc \
 	%D%/plugin.h \
 	%D%/records.cc \
 	%D%/records.h \
