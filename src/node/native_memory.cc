@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -176,14 +177,16 @@ void NativeMemory::set_limit(Job &job, std::int64_t limit)
 			std::to_string(record.written) + "\n" + std::to_string(record.next) + "\n");
 	if (!kept) {
 		log_warning("%s", printable(kept.error().what).c_str());
-		return;
+		if (limit != job.base) /* which is right with the record before, too */
+			return;
 	}
 	job.limit = record;
 	write_limit(file, limit);
 	job.now = number_in(file);
 }
 
-/* The job's limit must be lowered again, or can be raised. */
+/* The job's limit must be lowered again, or can be raised. The record stays: a writer, also of a
+ * killed daemon, may still lower the limit. */
 void NativeMemory::keep_low(Job &job)
 {
 	const std::int64_t wanted = job.wanted();
@@ -191,11 +194,6 @@ void NativeMemory::keep_low(Job &job)
 		set_limit(job, wanted);
 	if (job.now == wanted) {
 		late_.erase(job.number);
-		if (wanted == job.base && job.limit) {
-			std::error_code ignored;
-			fs::remove(
-				jobs_.directory() / "limits" / std::to_string(job.number), ignored);
-		}
 		return;
 	}
 	if (job.now < wanted)
@@ -210,6 +208,8 @@ void NativeMemory::keep_low(Job &job)
 void NativeMemory::give_up(Job &job)
 {
 	late_.erase(job.number);
+	if (const auto writer = writers_.find(*job.cgroup / k_limit_file); writer != writers_.end())
+		(void)::kill(writer->second, SIGKILL);
 	for (MemoryShare &share : job.shares) {
 		if (!share.is_low)
 			continue;

@@ -447,7 +447,23 @@ void a_limit_is_lowered_by_each_pod_and_raised_again()
 	CHECK_EQUAL(m.machine.limit(), 168);
 	m.end("b");
 	CHECK_EQUAL(m.machine.limit(), 200);
-	CHECK(!m.memory.share_of("a") && files_in(m.jobs.directory() / "limits").empty());
+	CHECK(!m.memory.share_of("a"));
+	m.machine.remove("cg/memory/" + NativeMachine::job());
+	m.jobs.close(7);
+	(void)m.memory.keep();
+	CHECK(files_in(m.jobs.directory() / "limits").empty());
+}
+
+/* The kernel may take longer for it than the pod lives, or than a daemon that was killed. */
+void a_limit_that_is_lowered_late_is_raised()
+{
+	Memory m;
+	m.ask("a", 64);
+	m.end("a");
+	CHECK_EQUAL(m.machine.limit(), 200);
+	m.machine.limit(136);
+	(void)m.memory.keep();
+	CHECK_EQUAL(m.machine.limit(), 200);
 }
 
 void nothing_is_reclaimed_for_a_new_pod()
@@ -537,6 +553,7 @@ int main()
 			TEST(containers_are_refused_outside_of_the_life_of_the_job),
 			TEST(containers_are_refused_whatever_else_is_wrong),
 			TEST(a_limit_is_lowered_by_each_pod_and_raised_again),
+			TEST(a_limit_that_is_lowered_late_is_raised),
 			TEST(nothing_is_reclaimed_for_a_new_pod),
 			TEST(a_limit_that_is_written_anew_is_lowered_again),
 			TEST(another_daemon_raises_the_limit),
