@@ -49,6 +49,10 @@ std::int64_t number_in(const fs::path &file)
 [[noreturn]] void write_and_exit(const char *file, const char *text, std::size_t size)
 {
 	(void)::close_range(0, ~0U, 0);
+	/* the daemon blocks SIGTERM, which would end the kernel's work as well */
+	sigset_t none;
+	sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, nullptr);
 	const int fd = ::open(file, O_WRONLY | O_TRUNC | O_CLOEXEC);
 	::_exit(fd >= 0 && ::write(fd, text, size) == static_cast<ssize_t>(size) ? 0 : 1);
 }
