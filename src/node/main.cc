@@ -193,18 +193,22 @@ int serve(const Settings &settings, const Records &records, const Cgroups &cgrou
 /* The variables of a pod's job, in a prolog and an epilog. */
 constexpr const char *k_mark = "SPANK_SLURM_KUBE", *k_grace = "SPANK_SLURM_KUBE_GRACE";
 
+/* The variable is set by slurmd in an Epilog, not by a user's environment. */
+bool is_epilog()
+{
+	const char *context = std::getenv("SLURM_SCRIPT_CONTEXT");
+	return context && std::strcmp(context, "epilog_slurmd") == 0;
+}
+
 int wait_for(const Options &options, const Records &records, const Cgroups &cgroups)
 {
 	if (!std::getenv(k_mark) && !is_pods_job(records, options.job))
 		return 0;
-	/* set by slurmd in an Epilog, not by a user's environment */
-	const char *context = std::getenv("SLURM_SCRIPT_CONTEXT");
-	const bool is_epilog = context && std::strcmp(context, "epilog_slurmd") == 0;
 	const char *given = std::getenv(k_grace);
 	const std::string grace =
 		given ? given : records.grace_of(options.job).value_or(std::string());
 	const Result<Ok> ended =
-		end_job(records, cgroups, options.job, epilog_limit(grace.c_str()), is_epilog);
+		end_job(records, cgroups, options.job, epilog_limit(grace.c_str()), is_epilog());
 	return ended ? 0 : complain(ended.error());
 }
 
@@ -262,7 +266,7 @@ int list(const Records &records, const Cgroups &cgroups)
 int end_job_here(const Options &options, const Settings &settings, const Cgroups &cgroups)
 {
 	const NativeJobs jobs(settings.state_directory);
-	const Result<Ok> native = end_native_pods(jobs, cgroups, options.job);
+	const Result<Ok> native = end_native_pods(jobs, cgroups, options.job, is_epilog());
 	const Result<Records> records = Records::open(settings.state_directory);
 	if (!records)
 		return complain(records.error());

@@ -242,12 +242,31 @@ void NativeMemory::admit(Job &job, const MemoryShare &share)
 			[&](const MemoryShare &one) { return one.pod_uid == share.pod_uid; }, low);
 }
 
+/* The job may live on, whatever has closed it. False: it has no cgroup any more. */
+bool NativeMemory::raise_closed(Job &job)
+{
+	const std::int64_t user = number_of(job.limit->life);
+	const auto cgroup = user < 0
+		? std::nullopt
+		: cgroups_.memory_cgroup_of(job.number, static_cast<std::uint32_t>(user));
+	if (!cgroup)
+		return false;
+	const fs::path file = *cgroup / k_limit_file;
+	const std::int64_t now = number_in(file);
+	const bool is_ours = now == job.limit->written || now == job.limit->next;
+	if (is_ours && now < job.limit->base && !is_writing(file))
+		write_limit(file, job.limit->base);
+	return true;
+}
+
 void NativeMemory::keep_job(Job &job)
 {
 	job.opened = jobs_.opened(job.number);
 	std::erase_if(job.shares,
 		[&](const MemoryShare &one) { return !misfit(one.mark, job.opened).empty(); });
 	job.limit = limit_of(job.number);
+	if (job.limit && !job.opened && raise_closed(job))
+		return;
 	if (job.limit && (!job.opened || job.limit->life != job.opened->text)) {
 		/* of an earlier life of this number: its cgroup is gone, or is another one */
 		std::error_code ignored;

@@ -66,6 +66,7 @@ class NativeMemory
       private:
 	struct Job;
 	void keep_job(Job &job);
+	bool raise_closed(Job &job);
 	void keep_low(Job &job);
 	void admit(Job &job, const MemoryShare &share);
 	void give_up(Job &job);

@@ -46,9 +46,11 @@ Result<Ok> settle_native_pods(const NativeJobs &jobs, const Cgroups &cgroups,
 	return Ok{};
 }
 
-Result<Ok> end_native_pods(
-	const NativeJobs &jobs, const Cgroups &cgroups, std::uint32_t job, const EndLimits &limits)
+Result<Ok> end_native_pods(const NativeJobs &jobs, const Cgroups &cgroups, std::uint32_t job,
+	bool is_epilog, const EndLimits &limits)
 {
+	if (!is_epilog && cgroups.cpuset_of(job))
+		return Ok{};
 	jobs.close(job);
 	return end_containers(
 		Records::at(jobs.directory()), cgroups,

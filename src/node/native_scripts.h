@@ -21,9 +21,10 @@ std::optional<core::NativeMark> life_of_prolog(const Variable &variable);
 /* For a prolog: waits for containers of ended jobs, and opens the job if pods may run in it. */
 Result<Ok> settle_native_pods(const NativeJobs &jobs, const Cgroups &cgroups,
 	const Variable &variable, bool is_open, const EndLimits &limits = k_end_limits);
-/* For an epilog: closes the job and ends its containers. Writes nothing. */
+/* For an epilog: closes the job and ends its containers. Writes nothing. By hand, without
+ * is_epilog, it does that only if the job has no cgroup here: nothing would open the job again. */
 Result<Ok> end_native_pods(const NativeJobs &jobs, const Cgroups &cgroups, std::uint32_t job,
-	const EndLimits &limits = k_end_limits);
+	bool is_epilog, const EndLimits &limits = k_end_limits);
 
 } // namespace slurmkube::node
 

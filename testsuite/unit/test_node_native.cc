@@ -149,7 +149,10 @@ void prolog_opens_and_epilog_closes()
 	CHECK(settle_native_pods(jobs, machine.cgroups(), variable, true).ok());
 	REQUIRE(jobs.opened(7).has_value());
 	CHECK(misfit(life_of_job(), jobs.opened(7)).empty());
-	CHECK(end_native_pods(jobs, machine.cgroups(), 7).ok());
+	/* --wait by hand */
+	CHECK(end_native_pods(jobs, machine.cgroups(), 7, false).ok());
+	CHECK(jobs.opened(7).has_value());
+	CHECK(end_native_pods(jobs, machine.cgroups(), 7, true).ok());
 	CHECK(!jobs.opened(7));
 }
 
@@ -163,7 +166,7 @@ void a_prolog_that_cannot_write_lets_the_job_start()
 		{"SLURM_JOB_RESTART_COUNT", "0"}, {"SLURM_CLUSTER_NAME", "main"}};
 	CHECK(settle_native_pods(jobs, machine.cgroups(), reader_of(variables), true).ok());
 	CHECK(!jobs.opened(7));
-	CHECK(end_native_pods(jobs, machine.cgroups(), 7).ok());
+	CHECK(end_native_pods(jobs, machine.cgroups(), 7, true).ok());
 }
 
 /* A process in the cgroup of a container, which a test may look for. */
@@ -215,12 +218,12 @@ void an_epilog_ends_containers_itself()
 		"cg/cpuset/kubepods/podu1/c1/cgroup.procs", std::to_string(process.pid()) + "\n");
 	machine.write("cg/cpuset/kubepods/podu1/c2/cgroup.procs", "1\n");
 	const EndLimits limits{std::chrono::milliseconds(50), std::chrono::milliseconds(300)};
-	const Result<Ok> ended = end_native_pods(jobs, machine.cgroups(), 7, limits);
+	const Result<Ok> ended = end_native_pods(jobs, machine.cgroups(), 7, true, limits);
 	CHECK(!ended.ok());
 	CHECK(process.has_ended());
 	CHECK(!jobs.opened(7));
 	machine.remove("cg/cpuset/kubepods/podu1/c1");
-	CHECK(end_native_pods(jobs, machine.cgroups(), 7, k_short_limits).ok());
+	CHECK(end_native_pods(jobs, machine.cgroups(), 7, true, k_short_limits).ok());
 	CHECK_EQUAL(records.containers_of(7).size(), 0U);
 	CHECK_EQUAL(records.containers_of(8).size(), 1U);
 }
@@ -466,6 +469,16 @@ void a_limit_that_is_lowered_late_is_raised()
 	CHECK_EQUAL(m.machine.limit(), 200);
 }
 
+/* Whatever has closed the job: it may live. */
+void the_limit_of_a_closed_job_is_raised()
+{
+	Memory m;
+	m.ask("a", 64);
+	m.jobs.close(7);
+	(void)m.memory.keep();
+	CHECK_EQUAL(m.machine.limit(), 200);
+}
+
 void nothing_is_reclaimed_for_a_new_pod()
 {
 	Memory m;
@@ -554,6 +567,7 @@ int main()
 			TEST(containers_are_refused_whatever_else_is_wrong),
 			TEST(a_limit_is_lowered_by_each_pod_and_raised_again),
 			TEST(a_limit_that_is_lowered_late_is_raised),
+			TEST(the_limit_of_a_closed_job_is_raised),
 			TEST(nothing_is_reclaimed_for_a_new_pod),
 			TEST(a_limit_that_is_written_anew_is_lowered_again),
 			TEST(another_daemon_raises_the_limit),
