@@ -276,9 +276,14 @@ int end_job_here(const Options &options, const Settings &settings, const Cgroups
 
 int run(const Options &options)
 {
-	const Result<Settings> settings = read_settings(options.config);
+	const bool is_script = options.command == Options::Command::wait ||
+		options.command == Options::Command::settle;
+	const Result<Settings> settings =
+		read_settings(options.config, is_script ? Strictness::script : Strictness::all);
 	if (!settings)
 		return complain(settings.error());
+	if (!settings->ignored.empty())
+		log_warning("%s: %s", printable(options.config).c_str(), settings->ignored.c_str());
 	const Cgroups cgroups = cgroups_of(*settings);
 	if (options.command == Options::Command::wait)
 		return end_job_here(options, *settings, cgroups);

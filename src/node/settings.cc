@@ -74,7 +74,7 @@ std::string key_names()
 }
 
 /* What is wrong; empty: nothing. */
-std::string set(Settings &settings, std::string_view line)
+std::string set(Settings &settings, std::string_view line, Strictness strictness)
 {
 	const std::size_t equals = line.find('=');
 	const std::string name(stripped(line.substr(0, equals)));
@@ -83,15 +83,21 @@ std::string set(Settings &settings, std::string_view line)
 	if (equals == std::string_view::npos || key == std::end(k_keys))
 		return in_quotes(line) + " is not one of the keys " + key_names() + " with a value";
 	std::string value(stripped(line.substr(equals + 1)));
-	if (!key->is_valid(value))
-		return std::string(key->name) + "=" + in_quotes(value) + ": write " + key->remedy;
+	if (!key->is_valid(value)) {
+		const std::string wrong =
+			std::string(key->name) + "=" + in_quotes(value) + ": write " + key->remedy;
+		if (strictness == Strictness::all || key->member != &Settings::pods_in_native_jobs)
+			return wrong;
+		settings.ignored = wrong;
+		value = "no";
+	}
 	settings.*key->member = std::move(value);
 	return {};
 }
 
 } // namespace
 
-Result<Settings> parse_settings(std::string_view text)
+Result<Settings> parse_settings(std::string_view text, Strictness strictness)
 {
 	Settings settings;
 	for (std::size_t number = 1; !text.empty(); number++) {
@@ -99,7 +105,7 @@ Result<Settings> parse_settings(std::string_view text)
 		std::string_view line = text.substr(0, end);
 		text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
 		line = stripped(line.substr(0, line.find('#')));
-		const std::string wrong = line.empty() ? "" : set(settings, line);
+		const std::string wrong = line.empty() ? "" : set(settings, line, strictness);
 		if (!wrong.empty())
 			return Error{
 				Errc::invalid, "line " + std::to_string(number) + ": " + wrong};
@@ -111,7 +117,7 @@ Result<Settings> parse_settings(std::string_view text)
 	return settings;
 }
 
-Result<Settings> read_settings(const std::string &file)
+Result<Settings> read_settings(const std::string &file, Strictness strictness)
 {
 	std::ifstream in(file, std::ios::ate);
 	if (!in)
@@ -120,7 +126,7 @@ Result<Settings> read_settings(const std::string &file)
 		return Error{Errc::too_large, file + ": more than 64 KiB"};
 	in.seekg(0);
 	const std::string text{std::istreambuf_iterator<char>(in), {}};
-	Result<Settings> settings = parse_settings(text);
+	Result<Settings> settings = parse_settings(text, strictness);
 	if (!settings)
 		return Error{settings.error().code, file + ": " + settings.error().what};
 	return settings;

@@ -22,14 +22,19 @@ struct Settings {
 	std::string state_directory = "/run/slurmkube-node"; /* StateDirectory */
 	std::string cgroup_root = "/sys/fs/cgroup";          /* CgroupRoot */
 	std::string pods_in_native_jobs = "no";              /* PodsInNativeJobs: yes or no */
+	std::string ignored; /* what is wrong; only with Strictness::script */
 
 	[[nodiscard]] bool allows_native_pods() const { return pods_in_native_jobs == "yes"; }
 };
 
+/* script: a wrong value of PodsInNativeJobs counts as no, because Prolog and Epilog, which run for
+ * every native job, must not fail by it. */
+enum class Strictness { all, script };
+
 /* invalid: the number of the line, the key, the value, and what it should be. */
-Result<Settings> parse_settings(std::string_view text);
+Result<Settings> parse_settings(std::string_view text, Strictness strictness = Strictness::all);
 /* The file's content; not_found, io. */
-Result<Settings> read_settings(const std::string &file);
+Result<Settings> read_settings(const std::string &file, Strictness strictness = Strictness::all);
 
 } // namespace slurmkube::node
 

@@ -4,6 +4,7 @@
 #include "src/node/message.h"
 #include "src/node/native_scripts.h"
 #include "src/node/plugin.h"
+#include "src/node/settings.h"
 #include "testsuite/unit/check.h"
 
 #include <cstdlib>
@@ -251,6 +252,19 @@ void a_prolog_waits_for_containers_of_jobs_that_have_ended()
 	CHECK(!settles(other));
 	machine.remove("cg/cpuset/kubepods/podu1/c1");
 	CHECK(settles(same));
+}
+
+/* They run for every native job, whose node would be drained. */
+void scripts_go_on_with_a_wrong_value_of_the_key()
+{
+	const char *text = "SystemCpus=0\nPodsInNativeJobs=true\n";
+	CHECK(!parse_settings(text).ok());
+	const Result<Settings> settings = parse_settings(text, Strictness::script);
+	REQUIRE(settings.ok());
+	CHECK(!settings->allows_native_pods() && !settings->ignored.empty());
+	CHECK(!parse_settings("SystemCpus=x\n", Strictness::script).ok());
+	CHECK(parse_settings("SystemCpus=0\nPodsInNativeJobs=yes\n", Strictness::script)
+			->allows_native_pods());
 }
 
 /* ---- containers ---- */
@@ -561,6 +575,7 @@ int main()
 			TEST(a_prolog_that_cannot_write_lets_the_job_start),
 			TEST(an_epilog_ends_containers_itself),
 			TEST(a_prolog_waits_for_containers_of_jobs_that_have_ended),
+			TEST(scripts_go_on_with_a_wrong_value_of_the_key),
 			TEST(a_container_gets_the_processors_of_the_job_when_its_memory_is_free),
 			TEST(a_sandbox_announces_the_pod),
 			TEST(containers_are_refused_outside_of_the_life_of_the_job),
