@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 namespace
 {
 
-constexpr const char *k_low = "low", *k_waiting = "waiting";
+constexpr const char *k_low = "low", *k_waiting = "waiting", *k_ending = "ending";
 constexpr const char *k_limit_file = "memory.limit_in_bytes";
 /* How long one pass waits for a write to a limit, which is done at once unless memory has to be
  * reclaimed. */
@@ -85,8 +85,11 @@ Result<Ok> NativeMemory::write_share(const MemoryShare &share) const
 {
 	return replace_file(jobs_.directory() / "shares" / share.pod_uid,
 		text_of(share.mark) + "\n" + std::to_string(share.bytes) + "\n" + share.cgroup +
-			"\n" + (share.is_low ? k_low : k_waiting) + "\n" +
-			std::to_string(share.asked) + "\n");
+			"\n" +
+			(share.is_low                     ? k_low
+					: share.is_ending ? k_ending
+							  : k_waiting) +
+			"\n" + std::to_string(share.asked) + "\n");
 }
 
 std::optional<MemoryShare> NativeMemory::share_of(const std::string &pod_uid) const
@@ -98,7 +101,7 @@ std::optional<MemoryShare> NativeMemory::share_of(const std::string &pod_uid) co
 	if (!mark)
 		return std::nullopt;
 	return MemoryShare{pod_uid, *mark, number_of(lines[1]), lines[2], lines[3] == k_low,
-		number_of(lines[4])};
+		number_of(lines[4]), lines[3] == k_ending};
 }
 
 Result<Ok> NativeMemory::ask(const MemoryShare &share) const
@@ -110,7 +113,7 @@ Result<Ok> NativeMemory::ask(const MemoryShare &share) const
 	std::error_code error;
 	fs::create_directories(jobs_.directory() / "shares", error);
 	MemoryShare asked = share;
-	asked.is_low = false;
+	asked.is_low = asked.is_ending = false;
 	asked.asked = seconds_since_boot();
 	return write_share(asked);
 }
@@ -221,8 +224,23 @@ void NativeMemory::give_up(Job &job)
 			  "its containers are ended",
 			job.number, printable(share.pod_uid).c_str());
 		share.is_low = false;
+		share.is_ending = true;
 		(void)write_share(share);
 		cgroups_.kill_processes(share.cgroup);
+	}
+}
+
+/* One pass of SIGKILL misses a process that forks meanwhile. */
+void NativeMemory::end_processes(Job &job)
+{
+	for (MemoryShare &share : job.shares) {
+		if (!share.is_ending)
+			continue;
+		share.is_ending = cgroups_.has_processes(share.cgroup);
+		if (share.is_ending)
+			cgroups_.kill_processes(share.cgroup);
+		else
+			(void)write_share(share);
 	}
 }
 
@@ -283,10 +301,11 @@ void NativeMemory::keep_job(Job &job)
 	const bool is_ours =
 		job.limit && (job.now == job.limit->written || job.now == job.limit->next);
 	job.base = is_ours ? job.limit->base : job.now;
+	end_processes(job);
 	keep_low(job);
 	const std::vector<MemoryShare> asking = job.shares;
 	for (const MemoryShare &share : asking)
-		if (!share.is_low && job.now == job.wanted())
+		if (!share.is_low && !share.is_ending && job.now == job.wanted())
 			admit(job, share);
 }
 

@@ -34,6 +34,7 @@ struct MemoryShare {
 	std::string cgroup;     /* of the pod, below the root of a hierarchy */
 	bool is_low = false;    /* the job's limit is lowered by it */
 	std::int64_t asked = 0; /* seconds since boot */
+	bool is_ending = false; /* its processes are killed until there is none */
 };
 
 /* The limit of a job's cgroup as slurmd wrote it, and as we wrote it. */
@@ -70,6 +71,7 @@ class NativeMemory
 	void keep_low(Job &job);
 	void admit(Job &job, const MemoryShare &share);
 	void give_up(Job &job);
+	void end_processes(Job &job);
 	void set_limit(Job &job, std::int64_t limit);
 	void write_limit(const std::filesystem::path &file, std::int64_t limit);
 	[[nodiscard]] bool is_writing(const std::filesystem::path &file);

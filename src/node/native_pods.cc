@@ -120,6 +120,19 @@ Result<Ok> NativePods::take_memory(const Pod &pod, const std::string &pod_cgroup
 			"cached files, counts");
 }
 
+Result<Ok> NativePods::check_memory(const Pod &pod) const
+{
+	const Result<core::NativeMark> mark = mark_of(pod);
+	if (!mark)
+		return mark.error();
+	const auto known = memory_.share_of(pod.uid);
+	if (known && known->is_low && known->mark == *mark)
+		return Ok{};
+	return native_refusal(pod,
+		"Slurm job " + std::to_string(mark->job.number) +
+			" does not leave its memory to the pod any more");
+}
+
 void NativePods::announce(const Pod &pod) const
 {
 	const Result<core::NativeMark> mark = mark_of(pod);

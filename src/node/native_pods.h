@@ -40,6 +40,9 @@ class NativePods
 	/* The same before the first container comes: the limit is lowered meanwhile. */
 	void announce(const Pod &pod) const;
 
+	/* Before a container starts. denied: the pod's memory has been taken back since. */
+	[[nodiscard]] Result<Ok> check_memory(const Pod &pod) const;
+
 	void start_keeper();
 
       private:

@@ -257,6 +257,9 @@ Result<std::string> Plugin::start(const ContainerRequest &request)
 		return confinement.error();
 	if (const Result<Ok> checked = check_devices(request); !checked)
 		return checked.error();
+	if (is_in_native_job(request.pod))
+		if (const Result<Ok> low = native_.check_memory(request.pod); !low)
+			return low.error();
 	const Result<std::string> cgroup = cgroup_of(request.container.cgroups_path);
 	if (has_job(request.pod) && (!cgroup || !cgroups_.has_processes(*cgroup)))
 		return Error{Errc::denied,

@@ -390,6 +390,12 @@ void containers_are_refused_outside_of_the_life_of_the_job()
 		false); /* no process of it is there */
 	machine.write("cg/cpuset/kubepods/podu1/c1/cgroup.procs", "1\n");
 	CHECK_EQUAL(daemon.answer("StartContainer", native_request(mark, plain_linux())), "");
+	const fs::path share = machine.jobs().directory() / "shares" / "u1";
+	fs::rename(share, machine.state() / "u1");
+	CHECK(has(daemon.answer("StartContainer", native_request(mark, plain_linux())),
+		"does not leave its memory"));
+	fs::rename(machine.state() / "u1", share);
+	CHECK_EQUAL(daemon.answer("StartContainer", native_request(mark, plain_linux())), "");
 	machine.jobs().close(7);
 	CHECK(has(daemon.answer("StartContainer", native_request(mark, plain_linux())),
 		"does not run on this node"));
@@ -481,6 +487,34 @@ void a_limit_that_is_lowered_late_is_raised()
 	m.machine.limit(136);
 	(void)m.memory.keep();
 	CHECK_EQUAL(m.machine.limit(), 200);
+}
+
+/* They use memory that the job has again. */
+void processes_are_killed_until_there_is_none()
+{
+	Memory m;
+	m.ask("a", 64);
+	const fs::path file = m.jobs.directory() / "shares" / "a";
+	std::vector<std::string> lines = lines_in(file);
+	REQUIRE(lines.size() >= 5);
+	lines[3] = "ending";
+	std::ofstream out(file);
+	for (const std::string &line : lines)
+		out << line << "\n";
+	out.close();
+	for (int i = 0; i < 2; i++) { /* the second one as if it had been forked meanwhile */
+		Process process;
+		m.machine.write("cg/cpuset/kubepods/poda/cgroup.procs",
+			std::to_string(process.pid()) + "\n");
+		(void)m.memory.keep();
+		CHECK(process.has_ended());
+		CHECK(!m.is_low("a"));
+		CHECK_EQUAL(m.machine.limit(), 200);
+	}
+	m.machine.remove("cg/cpuset/kubepods/poda");
+	(void)m.memory.keep();
+	(void)m.memory.keep();
+	CHECK(m.is_low("a"));
 }
 
 /* Whatever has closed the job: it may live. */
@@ -582,6 +616,7 @@ int main()
 			TEST(containers_are_refused_whatever_else_is_wrong),
 			TEST(a_limit_is_lowered_by_each_pod_and_raised_again),
 			TEST(a_limit_that_is_lowered_late_is_raised),
+			TEST(processes_are_killed_until_there_is_none),
 			TEST(the_limit_of_a_closed_job_is_raised),
 			TEST(nothing_is_reclaimed_for_a_new_pod),
 			TEST(a_limit_that_is_written_anew_is_lowered_again),
