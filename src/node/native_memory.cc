@@ -311,6 +311,9 @@ void NativeMemory::keep_job(Job &job)
 
 std::size_t NativeMemory::keep()
 {
+	/* also of jobs that have ended */
+	std::erase_if(writers_,
+		[](const auto &one) { return ::waitpid(one.second, nullptr, WNOHANG) != 0; });
 	std::map<std::uint32_t, Job> jobs;
 	std::size_t count = 0;
 	for (MemoryShare &share : shares()) {
