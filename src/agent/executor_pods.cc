@@ -118,7 +118,7 @@ kube::BindPod Executor::binding_of(const core::Pod &pod, const core::Bind &actio
 	request.uid = pod.uid.text;
 	request.node = action.node;
 	if (action.native) {
-		request.annotations = {
+		request.annotations = {{names::k_allocation_job_id, names::k_job_id_native},
 			{names::k_allocation_native_job, core::text_of(*action.native)},
 			{names::k_allocation_cluster, world_.state().settings.policy.cluster},
 			{names::k_allocation_node, action.node},

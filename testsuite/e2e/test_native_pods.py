@@ -115,7 +115,7 @@ def test_a_pod_runs_within_its_users_job(bed):
     notes = bed.kube.get("Pod", "inner")["metadata"]["annotations"]
     job = bed.slurm.jobs()[number]
     assert re.fullmatch(rf"{number}:0:0:\d+:test", notes[MARK]), notes
-    assert "allocation.slurm-kube.io/job-id" not in notes, notes
+    equal(notes["allocation.slurm-kube.io/job-id"], "native")
     equal(_limit(number), JOB_MIB - POD_MIB)
     lines = bed.agent.skube_text("why", "inner")
     assert f"runs within native Slurm job {number}" in lines, lines

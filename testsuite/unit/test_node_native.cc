@@ -279,6 +279,7 @@ Message native_pod(const core::NativeMark &mark, const char *mib)
 		.text(2, "train")
 		.text(3, "u1")
 		.text(4, "lab")
+		.message(6, annotation("allocation.slurm-kube.io/job-id", "native"))
 		.message(6, annotation("allocation.slurm-kube.io/native-job", text_of(mark)))
 		.message(6, annotation("allocation.slurm-kube.io/memory", mib))
 		.message(8, Message().text(3, "/kubepods/podu1"));
@@ -417,17 +418,27 @@ void containers_are_refused_whatever_else_is_wrong()
 	CHECK(has(daemon.create(mark, plain_linux(), "x"), "is not a size in MiB"));
 	CHECK(has(daemon.create(mark, plain_linux(), ""), "is not known"));
 	CHECK(has(daemon.create(mark, Message().text(5, "/elsewhere/c1")), "no cgroups of pods"));
-	Message pod = native_pod(mark, "64");
-	pod.message(6, Message().text(1, "allocation.slurm-kube.io/job-id").text(2, "9"));
-	const Message both = Message().message(1, pod).message(
-		2, Message().text(1, "c1").text(2, "p1").message(11, plain_linux()));
-	CHECK(has(daemon.answer("CreateContainer", both), "exclude each other"));
+	for (const char *job : {"9", ""}) {
+		Message pod = native_pod(mark, "64");
+		pod.message(6, Message().text(1, "allocation.slurm-kube.io/job-id").text(2, job));
+		const Message both = Message().message(1, pod).message(
+			2, Message().text(1, "c1").text(2, "p1").message(11, plain_linux()));
+		CHECK(has(daemon.answer("CreateContainer", both), "exclude each other"));
+	}
 	machine.limit(std::int64_t{8} << 40);
 	CHECK(has(daemon.create(mark), "slurmd does not limit the memory"));
 	machine.limit(200);
 	machine.write("cg/cgroup.controllers", "memory\n");
 	Daemon v2(machine);
 	CHECK(has(v2.create(mark), "cgroup version 1"));
+}
+
+/* As a slurmkube-node that knows nothing of native jobs sees their pods. */
+void the_job_id_of_a_native_pod_is_refused_without_its_mark()
+{
+	Pod pod;
+	pod.job = "native";
+	CHECK(!job_of(pod).ok());
 }
 
 /* ---- memory ---- */
@@ -614,6 +625,7 @@ int main()
 			TEST(a_sandbox_announces_the_pod),
 			TEST(containers_are_refused_outside_of_the_life_of_the_job),
 			TEST(containers_are_refused_whatever_else_is_wrong),
+			TEST(the_job_id_of_a_native_pod_is_refused_without_its_mark),
 			TEST(a_limit_is_lowered_by_each_pod_and_raised_again),
 			TEST(a_limit_that_is_lowered_late_is_raised),
 			TEST(processes_are_killed_until_there_is_none),

@@ -108,6 +108,7 @@ struct NativeStage : PlaceStage {
 		Pod p = asking(uid);
 		p.node_name = "n2";
 		p.phase = PodPhase::running;
+		p.annotations[names::k_allocation_job_id] = "native";
 		p.annotations[names::k_allocation_native_job] = text_of(job_of_user().mark);
 		return p;
 	}
@@ -366,6 +367,65 @@ void a_pod_with_a_job_cannot_get_into_another()
 	}
 }
 
+/* Where no admission policy keeps users from writing it, a mark takes no pod with a job of its own
+ * out of the agent's hands. */
+void a_forged_mark_changes_nothing_for_a_pod_with_a_job()
+{
+	const struct {
+		const char *job_id, *node;
+	} rows[] = {{"9", "n2"}, {"9", "n1"}, {"native", "n2"}, {"native", "n1"}};
+	for (const auto &row : rows) {
+		for (const bool is_on : {false, true}) {
+			NativeStage s;
+			if (!is_on)
+				s.world.observe(SettingsSet{PlaceStage::settings()}, s.now);
+			Pod p = PlaceStage::pod("a");
+			p.annotations = {{names::k_allocation_job_id, row.job_id},
+				{names::k_allocation_native_job, "1:0:0:1:x"}};
+			s.PlaceStage::run(p, 9, row.node);
+			CHECK_EQUAL(s.question(), "");
+			s.end_job("a", 9, JobState::cancelled);
+			CHECK_EQUAL(s.act(), "other");
+		}
+	}
+}
+
+/* Pods that were bound past Slurm are not asked for, either. */
+void a_mark_counts_on_hybrid_nodes_only()
+{
+	for (const char *node : {"n1", "n2"}) {
+		NativeStage s;
+		Pod p = NativeStage::bound("a");
+		p.node_name = node;
+		s.world.observe(PodSeen{p}, s.now);
+		(void)s.act();
+		CHECK_EQUAL(s.question(), p.node_name == "n2" ? "ask:7" : "");
+	}
+}
+
+/* A binding within a job has failed, and the pod got a job of its own. */
+void the_mark_of_an_earlier_binding_judges_no_pod()
+{
+	NativeStage s;
+	s.world.observe(PodSeen{NativeStage::asking("a")}, s.now);
+	(void)s.act();
+	CHECK_EQUAL(s.question(), "ask:7");
+	s.answer(job_of_user());
+	CHECK_EQUAL(s.act(), "bind:a@n2");
+	s.world.answer(BindAnswered{{"a"}, Error{Errc::invalid, "refused by a policy"}}, s.now);
+	Pod p = NativeStage::asking("a");
+	p.annotations.clear();
+	s.world.observe(PodSeen{p}, s.now);
+	CHECK(s.act().find("submit:a") != std::string::npos);
+	s.pass(10);
+	s.allocate("a", 9, "n1");
+	CHECK_EQUAL(s.act(), "bind:a@n1");
+	CHECK(!s.world.state().pods.at({"a"}).native_mark);
+	s.world.answer(BindAnswered{{"a"}, Ok{}}, s.now);
+	CHECK_EQUAL(s.act(), "");
+	CHECK_EQUAL(s.question(), "");
+}
+
 void questions_have_a_pace()
 {
 	NativeStage s;
@@ -469,6 +529,9 @@ int main()
 			TEST(another_agent_keeps_bound_pods),
 			TEST(turned_off_it_refuses_new_pods_only),
 			TEST(a_pod_with_a_job_cannot_get_into_another),
+			TEST(a_forged_mark_changes_nothing_for_a_pod_with_a_job),
+			TEST(a_mark_counts_on_hybrid_nodes_only),
+			TEST(the_mark_of_an_earlier_binding_judges_no_pod),
 			TEST(questions_have_a_pace),
 			TEST(large_answers_delay_those_that_wait_only),
 			TEST(a_pod_that_names_numbers_in_turn_asks_no_more_often),

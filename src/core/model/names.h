@@ -46,6 +46,9 @@ inline constexpr char k_allocation_cpus[] = "allocation.slurm-kube.io/cpus";
 inline constexpr char k_allocation_memory[] = "allocation.slurm-kube.io/memory";
 /* instead of a job of its own: the native job within which the pod runs (model/native_job.h) */
 inline constexpr char k_allocation_native_job[] = "allocation.slurm-kube.io/native-job";
+/* The job-id of a pod in a native job: not a number, so that a slurmkube-node which does not know
+ * such pods refuses it. */
+inline constexpr char k_job_id_native[] = "native";
 /* all nodes of the job, separated by commas */
 inline constexpr char k_allocation_nodes[] = "allocation.slurm-kube.io/nodes";
 inline constexpr char k_allocation_partition[] = "allocation.slurm-kube.io/partition";

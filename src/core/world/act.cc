@@ -157,7 +157,7 @@ void World::look_at_pod(const PodUid &uid, PodEntry &entry, Now now, std::vector
 		queue_.mark(*entry.component);
 		return;
 	}
-	if (is_for_native_job(entry, state_.component(uid)) &&
+	if (is_for_native_job(state_, entry, state_.component(uid)) &&
 		(entry.grouping_known || native_mark_of(entry))) {
 		NativeLooker{*this, uid, entry, now, out}.look();
 		return look_for_late_binding(uid, entry, now, out);

@@ -22,6 +22,20 @@ bool names_native_job(const Pod &pod)
 	return pod.annotations.contains(std::string(names::k_option_prefix) + "job");
 }
 
+/* By its binding. */
+bool has_own_job(const Pod &pod)
+{
+	const auto job = pod.annotations.find(names::k_allocation_job_id);
+	return job != pod.annotations.end() && job->second != names::k_job_id_native;
+}
+
+/* Without a record nothing is known of the node, and the mark counts. */
+bool is_external(const State &state, const std::string &node)
+{
+	const SlurmNode *record = state.slurm_node(node);
+	return record && !record->is_hybrid;
+}
+
 } // namespace
 
 std::optional<NativeMark> native_mark_of(const PodEntry &entry)
@@ -31,17 +45,20 @@ std::optional<NativeMark> native_mark_of(const PodEntry &entry)
 	if (entry.pod->node_name.empty())
 		return entry.assumed_node.empty() ? std::nullopt : entry.native_mark;
 	const auto mark = entry.pod->annotations.find(names::k_allocation_native_job);
-	return mark == entry.pod->annotations.end() ? std::nullopt : mark_from_text(mark->second);
+	if (mark == entry.pod->annotations.end() || has_own_job(*entry.pod))
+		return std::nullopt;
+	return mark_from_text(mark->second);
 }
 
-bool is_for_native_job(const PodEntry &entry, const Component *own)
+bool is_for_native_job(const State &state, const PodEntry &entry, const Component *own)
 {
 	if (!entry.pod || entry.component || is_terminal(*entry.pod))
 		return false;
+	if (own && (!own->jobs.empty() || own->busy.slurm))
+		return false;
 	if (native_mark_of(entry))
-		return true;
-	const bool waits = entry.pod->node_name.empty() && names_native_job(*entry.pod);
-	return waits && (!own || (own->jobs.empty() && !own->busy.slurm));
+		return !is_external(state, bound_node_of(entry));
+	return entry.pod->node_name.empty() && names_native_job(*entry.pod);
 }
 
 NativeTenant tenant_of(const PodEntry &entry, const NativeMark &mark)
@@ -147,7 +164,6 @@ void World::NativeLooker::bind(const JobSpec &spec, const NativePlace &place)
 	NativeJobs &jobs = world.state_.native_jobs;
 	if (now.mono_us > jobs.answered_us(job) + NativeJobs::k_fresh_us)
 		return jobs.ask_at(job, now.mono_us);
-	entry.native_mark = place.mark;
 	entry.native_doubt_us = 0;
 	Bind bind;
 	bind.job = job;

@@ -20,8 +20,9 @@ namespace slurmkube::core
 /* The mark of the pod's binding, or of one that is under way; nullopt: it is not bound in a native
  * job. */
 std::optional<NativeMark> native_mark_of(const PodEntry &entry);
-/* Bound in a native job, or waiting for one. own: the component of the pod; nullptr: none. */
-bool is_for_native_job(const PodEntry &entry, const Component *own);
+/* Bound in a native job, or waiting for one. own: the component of the pod; nullptr: none. A pod
+ * with a job of its own is not, whatever its annotations say: users may have written them. */
+bool is_for_native_job(const State &state, const PodEntry &entry, const Component *own);
 
 /* A bound pod, or one whose binding is under way. */
 NativeTenant tenant_of(const PodEntry &entry, const NativeMark &mark);

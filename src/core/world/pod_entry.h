@@ -95,7 +95,8 @@ struct PodEntry {
 	std::optional<ReleaseDevices> open_release;
 
 	/* ---- in a native job: world/native_pods.h ---- */
-	/* of the last binding that was sent; counts while assumed_node is set */
+	/* of the last binding that was sent, nullopt: in a job of its own; counts while
+	 * assumed_node is set */
 	std::optional<NativeMark> native_mark;
 	/* when slurmctld first said that there is no such job; 0: it does not say so */
 	std::int64_t native_doubt_us = 0;

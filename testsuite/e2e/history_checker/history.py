@@ -71,7 +71,8 @@ class Event:
     @property
     def job(self):
         """The Slurm job named by the binding, or 0."""
-        return int(self.thing["metadata"].get("annotations", {}).get(JOB_ID, 0))
+        number = self.thing["metadata"].get("annotations", {}).get(JOB_ID, "0")
+        return 0 if number == "native" else int(number)  # without a job of its own
 
     def annotation(self, key):
         return self.thing["metadata"].get("annotations", {}).get(key, "")
