@@ -452,6 +452,82 @@ void questions_have_a_pace()
 	CHECK(count <= 16 && asked.size() >= 13);
 }
 
+/* Many jobs on a node that stays COMPLETING. */
+void hasty_questions_take_turns_with_the_others()
+{
+	NativeStage s;
+	s.world.observe(SlurmNodeSeen{NativeStage::hybrid(true)});
+	for (std::uint32_t job = 101; job < 131; job++) {
+		Pod p = NativeStage::bound("p" + std::to_string(job));
+		p.annotations[names::k_allocation_native_job] = text_of(job_of_user(job).mark);
+		s.world.observe(PodSeen{p}, s.now);
+	}
+	(void)s.act();
+	std::set<std::string> asked;
+	for (int i = 0; i < 200; i++) {
+		if (i == 100) {
+			s.world.observe(PodSeen{NativeStage::asking("w", 50)}, s.now);
+			(void)s.act();
+		}
+		const std::string one = s.question();
+		if (!one.empty()) {
+			const auto job = static_cast<std::uint32_t>(std::stoul(one.substr(4)));
+			s.answer(job_of_user(job), job);
+			asked.insert(one);
+		}
+		advance(s.now, k_native_second / 10);
+	}
+	CHECK(asked.contains("ask:50"));
+	CHECK_EQUAL(asked.size(), 31U);
+}
+
+void a_node_that_slurm_has_lost_completes_nothing()
+{
+	NativeStage s;
+	s.run("a");
+	s.world.observe(SlurmNodeSeen{NativeStage::hybrid(true)});
+	CHECK(s.asks_within(3));
+	s.answer(job_of_user());
+	s.world.observe(LinkLost{});
+	PluginHello hello;
+	hello.cluster_name = "slurm-a";
+	s.world.observe(LinkOpened{hello});
+	for (const char *name : {"n1", "n3"})
+		s.world.observe(SlurmNodeSeen{slurm_node(name, 4)});
+	s.world.observe(SnapshotEnded{}, s.now);
+	(void)s.act();
+	CHECK(!s.asks_within(8));
+	CHECK(s.asks_within(3));
+}
+
+/* There may be thousands, for a job that is pending for days. */
+void pods_look_often_only_if_they_lack_room()
+{
+	NativeStage s;
+	for (int i = 0; i < 20; i++) {
+		Pod p = NativeStage::asking("p" + std::to_string(i));
+		p.requests = make_requests(50, std::int64_t{1} << 20);
+		s.world.observe(PodSeen{p}, s.now);
+	}
+	const auto bound = [&] {
+		std::size_t count = 0;
+		for (const auto &[uid, action] : s.world.take_actions(s.now))
+			count += std::holds_alternative<Bind>(action) ? 1U : 0U;
+		return count;
+	};
+	CHECK_EQUAL(bound(), 0U);
+	s.pass(2);
+	CHECK_EQUAL(bound(), 0U); /* they say what they wait for */
+	CHECK_EQUAL(s.question(), "ask:7");
+	s.answer(job_of_user());
+	CHECK_EQUAL(bound(), 16U);
+	s.pass(5);
+	CHECK_EQUAL(bound(), 0U);
+	CHECK(s.asks_within(6));
+	s.answer(job_of_user());
+	CHECK_EQUAL(bound(), 4U);
+}
+
 /* slurmctld describes all tasks of an array for one question. */
 void large_answers_delay_those_that_wait_only()
 {
@@ -533,6 +609,9 @@ int main()
 			TEST(a_mark_counts_on_hybrid_nodes_only),
 			TEST(the_mark_of_an_earlier_binding_judges_no_pod),
 			TEST(questions_have_a_pace),
+			TEST(hasty_questions_take_turns_with_the_others),
+			TEST(a_node_that_slurm_has_lost_completes_nothing),
+			TEST(pods_look_often_only_if_they_lack_room),
 			TEST(large_answers_delay_those_that_wait_only),
 			TEST(a_pod_that_names_numbers_in_turn_asks_no_more_often),
 			TEST(pods_that_vanish_are_forgotten),

@@ -142,17 +142,8 @@ struct World::Observer {
 	void operator()(LinkLost &) const { world.state_.sync.lost(); }
 	void operator()(JobSeen &seen) const { world.job_seen(std::move(seen.job), now); }
 	void operator()(JobGone &seen) const { world.job_gone(seen.id, now); }
-	void operator()(SlurmNodeSeen &seen) const
-	{
-		world.state_.native_jobs.note_completing(
-			seen.node.name, seen.node.is_hybrid && seen.node.completing);
-		world.slurm_node_seen(std::move(seen.node));
-	}
-	void operator()(SlurmNodeGone &seen) const
-	{
-		world.state_.native_jobs.note_completing(seen.name, false);
-		world.slurm_node_gone(seen.name);
-	}
+	void operator()(SlurmNodeSeen &seen) const { world.slurm_node_seen(std::move(seen.node)); }
+	void operator()(SlurmNodeGone &seen) const { world.slurm_node_gone(seen.name); }
 	void operator()(NativeJobAnswered &seen) const
 	{
 		world.queue_.mark(

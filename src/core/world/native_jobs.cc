@@ -192,13 +192,15 @@ std::optional<JobId> NativeJobs::take_question(Now now)
 		}
 	}
 	std::size_t kind = was_for_waiting_ ? 1 : 2;
-	if (ids[0])
-		kind = 0;
-	else if (!ids[kind])
+	if (!ids[kind])
 		kind = 3 - kind;
+	if (ids[0] && (!was_hasty_ || !ids[kind]))
+		kind = 0;
 	if (!ids[kind])
 		return std::nullopt;
-	was_for_waiting_ = kind == 2;
+	was_hasty_ = kind == 0;
+	if (!was_hasty_)
+		was_for_waiting_ = kind == 2;
 	best[kind].second->asked_us = now.mono_us;
 	best[kind].second->wanted_us = 0;
 	in_flight_ = ids[kind];

@@ -6,8 +6,8 @@
  * One question is under way at a time, and the next one begins at least k_pause_us after its
  * answer, so slurmctld gets at most five per second, whatever pods there are. Jobs with bound pods
  * are asked for again and again, because no event tells their end; those on a node that completes
- * jobs come first. Jobs that waiting pods name take turns with them, so neither delays the other
- * by more than itself.
+ * jobs come first, but have every second question at most. Jobs that waiting pods name and the
+ * other ones take turns, so neither delays the other by more than itself.
  *
  * Times are monotonic microseconds; 0: never.
  */
@@ -63,6 +63,8 @@ class NativeJobs
 	void ask_at(JobId job, std::int64_t at_us);
 	/* A hybrid node completes jobs, or has ceased to. */
 	void note_completing(const std::string &node, bool is_completing);
+	/* slurmctld describes all its nodes anew. */
+	void forget_completing() { completing_.clear(); }
 	/* The job to ask for now; answered() must follow. */
 	std::optional<JobId> take_question(Now now);
 	/* Whom to look at. */
@@ -101,7 +103,8 @@ class NativeJobs
 	std::optional<JobId> in_flight_;
 	/* no question before that, and none for waiting pods */
 	std::int64_t pause_until_us_ = 0, waiting_pause_until_us_ = 0;
-	bool was_for_waiting_ = false; /* the last question */
+	/* the last question, and the last one of a job that is not hasty */
+	bool was_hasty_ = false, was_for_waiting_ = false;
 };
 
 } // namespace slurmkube::core

@@ -14,7 +14,8 @@ namespace slurmkube::core
 namespace
 {
 
-/* A waiting pod looks at what is known, even without an event. */
+/* A waiting pod looks at what is known, even without an event; more often if others may make room
+ * for it. */
 constexpr std::int64_t k_native_look_us = 60'000'000, k_room_look_us = 5'000'000;
 
 bool names_native_job(const Pod &pod)
@@ -34,6 +35,15 @@ bool is_external(const State &state, const std::string &node)
 {
 	const SlurmNode *record = state.slurm_node(node);
 	return record && !record->is_hybrid;
+}
+
+/* The job and its node are there, so a pod that cannot be bound lacks room. */
+bool waits_for_room(const State &state, const JobSpec &spec)
+{
+	const JobId id{spec.options.native_job};
+	const Result<const NativeJob *> job = native_job_for(spec, state.native_jobs.answer(id));
+	const KubeNode *node = job ? state.kube_node((*job)->nodes.front()) : nullptr;
+	return node && node->ready && !node->unschedulable && state.native_jobs.may_have_pods(id);
 }
 
 } // namespace
@@ -146,7 +156,7 @@ void World::NativeLooker::wait()
 	world.apply(uid, found, now);
 	if (place)
 		return bind(*spec, *place);
-	if (place.error().code == Errc::again)
+	if (place.error().code == Errc::again && waits_for_room(world.state_, *spec))
 		world.look_later(uid, now.mono_us + k_room_look_us);
 	tell(place.error());
 }

@@ -218,6 +218,7 @@ void World::slurm_node_seen(SlurmNode node)
 		return;
 	}
 	const std::string name = node.name;
+	state_.native_jobs.note_completing(name, node.is_hybrid && node.completing);
 	changes_.note(name);
 	nodes_.slurm_told(name);
 	const auto known = state_.slurm_nodes.find(name);
@@ -240,6 +241,7 @@ void World::slurm_node_seen(SlurmNode node)
 void World::slurm_node_gone(const std::string &name)
 {
 	state_.slurm_nodes.erase(name);
+	state_.native_jobs.note_completing(name, false);
 	changes_.note(name);
 	filter_.forget_exclusions();
 	std::erase_if(snapshot_nodes_, [&](const SlurmNode &node) { return node.name == name; });
@@ -270,6 +272,7 @@ void World::snapshot_ended(Now now)
 	for (const auto &[name, node] : state_.slurm_nodes)
 		nodes_.mark(name); /* it may have been deleted from Slurm */
 	state_.slurm_nodes.clear();
+	state_.native_jobs.forget_completing();
 	filter_.forget_exclusions();
 	for (SlurmNode &node : std::exchange(snapshot_nodes_, {}))
 		slurm_node_seen(std::move(node));
