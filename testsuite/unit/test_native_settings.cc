@@ -39,10 +39,37 @@ void a_job_is_suitable_only_where_its_processors_stay_its_own()
 	}
 }
 
+/* Bound pods are judged without them. */
+void without_settings_a_job_takes_no_pods()
+{
+	const Result<NativeSettings> none = Error{Errc::again, "timed out"};
+	CHECK_EQUAL(unsuitable_for_pods(none, "shared"),
+		"the settings of Slurm cannot be read (timed out)");
+}
+
+/* The first task of an array can be forgotten before the others. */
+void a_job_that_is_not_among_those_described_is_not_known()
+{
+	const auto job_at = [](std::size_t at) {
+		core::NativeJob job;
+		job.cpus = static_cast<std::uint32_t>(at) + 1;
+		return job;
+	};
+	const NativeReply own = reply_about({9}, {8, 9, 10}, job_at);
+	REQUIRE(own.job.has_value());
+	CHECK_EQUAL(own.job->cpus, 2U);
+	CHECK_EQUAL(own.job->described, 3U);
+	const NativeReply lost = reply_about({7}, {8, 9, 10}, job_at);
+	CHECK(!lost.job);
+	CHECK_EQUAL(lost.described, 3U);
+}
+
 } // namespace
 
 int main()
 {
 	return check::run_tests("native_settings",
-		{TEST(a_job_is_suitable_only_where_its_processors_stay_its_own)});
+		{TEST(a_job_is_suitable_only_where_its_processors_stay_its_own),
+			TEST(without_settings_a_job_takes_no_pods),
+			TEST(a_job_that_is_not_among_those_described_is_not_known)});
 }

@@ -71,9 +71,9 @@ struct NativeStage : PlaceStage {
 		return id ? "ask:" + std::to_string(id->number) : "";
 	}
 
-	void answer(NativeAnswer what, std::uint32_t job = 7)
+	void answer(NativeAnswer what, std::uint32_t job = 7, std::size_t described = 1)
 	{
-		world.observe(NativeJobAnswered{{job}, std::move(what)}, now);
+		world.observe(NativeJobAnswered{{job}, std::move(what), described}, now);
 	}
 
 	/* Lets time pass until the job is asked for; false: it is not within that time. */
@@ -547,6 +547,21 @@ void large_answers_delay_those_that_wait_only()
 	CHECK(!s.asks_within(5, 51));
 }
 
+/* The number of an array whose first task is forgotten. */
+void tasks_of_a_job_that_is_not_known_count()
+{
+	NativeStage s;
+	s.world.observe(PodSeen{NativeStage::asking("a", 50)}, s.now);
+	s.world.observe(PodSeen{NativeStage::asking("b", 51)}, s.now);
+	(void)s.act();
+	CHECK_EQUAL(s.question(), "ask:50");
+	s.answer(k_no_such_job, 50, 4'000);
+	CHECK(!s.asks_within(3, 51));
+	CHECK(s.asks_within(2, 51));
+	s.answer(k_no_such_job, 51);
+	CHECK(!s.asks_within(500, 50));
+}
+
 /* Otherwise one pod could have slurmctld describe an array again and again. */
 void a_pod_that_names_numbers_in_turn_asks_no_more_often()
 {
@@ -613,6 +628,7 @@ int main()
 			TEST(a_node_that_slurm_has_lost_completes_nothing),
 			TEST(pods_look_often_only_if_they_lack_room),
 			TEST(large_answers_delay_those_that_wait_only),
+			TEST(tasks_of_a_job_that_is_not_known_count),
 			TEST(a_pod_that_names_numbers_in_turn_asks_no_more_often),
 			TEST(pods_that_vanish_are_forgotten),
 		});

@@ -236,9 +236,9 @@ void Calls::figures(const figures::Answers &before, const figures::Kinds &due,
 		});
 }
 
-void Calls::native_job(core::JobId id, Done<core::NativeJob> done)
+void Calls::native_job(core::JobId id, Done<NativeReply> done)
 {
-	run_by<core::NativeJob>(
+	run_by<NativeReply>(
 		natives_, [this, id] { return native_questions_.ask(id, configured_cluster()); },
 		std::move(done));
 }

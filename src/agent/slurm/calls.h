@@ -146,7 +146,7 @@ class Calls
 
 	/* What slurmctld says of a native job; by a thread of its own, so that no other call waits
 	 * behind the question. not_found: there is none; other errors: no answer. */
-	void native_job(core::JobId id, Done<core::NativeJob> done);
+	void native_job(core::JobId id, Done<NativeReply> done);
 
 	[[nodiscard]] std::size_t waiting() const { return workers_.waiting(); }
 

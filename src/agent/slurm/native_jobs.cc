@@ -22,7 +22,7 @@ namespace
 
 using NativeJobTable = Owned<job_info_msg_t, slurm_free_job_info_msg>;
 
-constexpr std::int64_t k_settings_age_us = 30'000'000;
+constexpr std::int64_t k_settings_age_us = 30'000'000, k_settings_retry_us = 5'000'000;
 constexpr std::uint64_t k_bytes_per_mib = std::uint64_t{1} << 20;
 
 core::JobState state_of(std::uint32_t state)
@@ -109,8 +109,11 @@ Result<NativeSettings> load_settings()
 
 } // namespace
 
-std::string unsuitable_for_pods(const NativeSettings &settings, const std::string &partition)
+std::string unsuitable_for_pods(const Result<NativeSettings> &read, const std::string &partition)
 {
+	if (!read)
+		return "the settings of Slurm cannot be read (" + read.error().what + ")";
+	const NativeSettings &settings = *read;
 	if (!settings.counts_memory)
 		return "Slurm does not count memory (SelectTypeParameters in slurm.conf)";
 	if (settings.runs_scripts_in_job)
@@ -131,16 +134,33 @@ std::string unsuitable_for_pods(const NativeSettings &settings, const std::strin
 	return {};
 }
 
-Result<core::NativeJob> NativeQuestions::ask(core::JobId id, const std::string &cluster)
+NativeReply reply_about(core::JobId id, const std::vector<std::uint32_t> &numbers,
+	const std::function<core::NativeJob(std::size_t)> &job_at)
+{
+	NativeReply reply;
+	reply.described = std::max<std::size_t>(numbers.size(), 1);
+	const auto own = std::ranges::find(numbers, id.number);
+	if (own == numbers.end())
+		return reply;
+	reply.job = job_at(static_cast<std::size_t>(own - numbers.begin()));
+	reply.job->described = reply.described;
+	return reply;
+}
+
+/* Without them no pod gets into a job, but bound ones are judged all the same. */
+void NativeQuestions::read_settings()
 {
 	const std::int64_t now_us = agent::now().mono_us;
-	if (settings_us_ == 0 || now_us - settings_us_ > k_settings_age_us) {
-		Result<NativeSettings> fresh = load_settings();
-		if (!fresh)
-			return Error{Errc::again, fresh.error().what};
-		settings_ = *std::move(fresh);
-		settings_us_ = now_us;
-	}
+	const std::int64_t age_us = settings_ ? k_settings_age_us : k_settings_retry_us;
+	if (settings_us_ != 0 && now_us - settings_us_ <= age_us)
+		return;
+	settings_us_ = now_us;
+	settings_ = load_settings();
+}
+
+Result<NativeReply> NativeQuestions::ask(core::JobId id, const std::string &cluster)
+{
+	read_settings();
 	job_info_msg_t *raw = nullptr;
 	if (compat::load_job(&raw, id.number) != SLURM_SUCCESS) {
 		const int number = errno;
@@ -150,15 +170,16 @@ Result<core::NativeJob> NativeQuestions::ask(core::JobId id, const std::string &
 	}
 	const NativeJobTable table(raw);
 	const std::span all(table->job_array, table->record_count);
-	const auto own = std::ranges::find_if(all,
-		[&](const slurm_job_info_t &one) { return compat::job_id_of(one) == id.number; });
-	if (own == all.end())
-		return Error{Errc::again, "slurmctld has answered about another job"};
-	core::NativeJob job = job_of(*own);
-	job.mark.cluster = cluster;
-	job.described = all.size();
-	job.unsuitable = unsuitable_for_pods(settings_, job.partition);
-	return job;
+	std::vector<std::uint32_t> numbers;
+	numbers.reserve(all.size());
+	for (const slurm_job_info_t &one : all)
+		numbers.push_back(compat::job_id_of(one));
+	return reply_about(id, numbers, [&](std::size_t at) {
+		core::NativeJob job = job_of(all[at]);
+		job.mark.cluster = cluster;
+		job.unsuitable = unsuitable_for_pods(settings_, job.partition);
+		return job;
+	});
 }
 
 } // namespace slurmkube::slurm

@@ -12,8 +12,11 @@
 #include "src/core/model/native_job.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace slurmkube::slurm
 {
@@ -30,18 +33,31 @@ struct NativeSettings {
 };
 
 /* Why no pod may run in jobs of that partition, as text for users; empty: it may. */
-std::string unsuitable_for_pods(const NativeSettings &settings, const std::string &partition);
+std::string unsuitable_for_pods(
+	const Result<NativeSettings> &settings, const std::string &partition);
+
+struct NativeReply {
+	std::optional<core::NativeJob> job; /* nullopt: slurmctld has no such job */
+	/* Jobs that slurmctld had to describe: all tasks that it knows of an array. */
+	std::size_t described = 1;
+};
+
+/* numbers: of the jobs that slurmctld has described for the number. If the task that has the
+ * number of its array is forgotten, the others are described. job_at: the job at that index. */
+NativeReply reply_about(core::JobId id, const std::vector<std::uint32_t> &numbers,
+	const std::function<core::NativeJob(std::size_t)> &job_at);
 
 class NativeQuestions
 {
       public:
 	/* cluster: Slurm's ClusterName.
 	 * not_found: slurmctld has no such job. Any other error: it has not answered. */
-	Result<core::NativeJob> ask(core::JobId id, const std::string &cluster);
+	Result<NativeReply> ask(core::JobId id, const std::string &cluster);
 
       private:
-	NativeSettings settings_;
-	std::int64_t settings_us_ = 0; /* when they were read; 0: never */
+	void read_settings();
+	Result<NativeSettings> settings_{Error{Errc::again, "they have not been read"}};
+	std::int64_t settings_us_ = 0; /* when they were asked for; 0: never */
 };
 
 } // namespace slurmkube::slurm

@@ -146,8 +146,8 @@ struct World::Observer {
 	void operator()(SlurmNodeGone &seen) const { world.slurm_node_gone(seen.name); }
 	void operator()(NativeJobAnswered &seen) const
 	{
-		world.queue_.mark(
-			world.state_.native_jobs.answered(seen.job, std::move(seen.answer), now));
+		world.queue_.mark(world.state_.native_jobs.answered(
+			seen.job, std::move(seen.answer), now, seen.described));
 	}
 	void operator()(SnapshotEnded &) const { world.snapshot_ended(now); }
 	void operator()(SlurmAnswered &) const { world.unanswered_.slurm_answered(now); }

@@ -207,25 +207,27 @@ std::optional<JobId> NativeJobs::take_question(Now now)
 	return in_flight_;
 }
 
-void NativeJobs::note_quiet(JobId job, const NativeAnswer &answer, Now now)
+void NativeJobs::note_quiet(JobId job, const NativeAnswer &answer, Now now, std::size_t described)
 {
 	std::erase_if(quiet_until_us_, [&](const auto &one) { return one.second <= now.mono_us; });
 	std::int64_t pause = may_start(&answer) ? k_waiting_us : k_hopeless_us;
 	if (!answer && answer.error().code != Errc::not_found)
 		pause = k_failed_us;
-	if (answer && answer->described > k_array_tasks_max)
+	if (described > k_array_tasks_max)
 		pause = k_array_us;
 	quiet_until_us_[job] = now.mono_us + pause;
 }
 
-std::set<PodUid> NativeJobs::answered(JobId job, NativeAnswer answer, Now now)
+std::set<PodUid> NativeJobs::answered(
+	JobId job, NativeAnswer answer, Now now, std::size_t described)
 {
 	in_flight_.reset();
 	pause_until_us_ = now.mono_us + k_pause_us;
-	const std::size_t described = answer ? (*answer).described : 1;
+	if (answer)
+		described = std::max(described, answer->described);
 	waiting_pause_until_us_ = std::max(waiting_pause_until_us_,
 		now.mono_us + static_cast<std::int64_t>(described) * k_per_task_us);
-	note_quiet(job, answer, now);
+	note_quiet(job, answer, now, described);
 	const auto found = jobs_.find(job);
 	if (found == jobs_.end())
 		return {};

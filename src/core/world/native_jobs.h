@@ -67,8 +67,10 @@ class NativeJobs
 	void forget_completing() { completing_.clear(); }
 	/* The job to ask for now; answered() must follow. */
 	std::optional<JobId> take_question(Now now);
-	/* Whom to look at. */
-	std::set<PodUid> answered(JobId job, NativeAnswer answer, Now now);
+	/* Whom to look at. described: jobs that slurmctld had to describe, if the answer does not
+	 * say it. */
+	std::set<PodUid> answered(
+		JobId job, NativeAnswer answer, Now now, std::size_t described = 1);
 
 	[[nodiscard]] bool is_empty() const { return jobs_.empty(); }
 
@@ -81,7 +83,7 @@ class NativeJobs
 		PodUid last_woken; /* of those that wait */
 	};
 	[[nodiscard]] std::int64_t due_us(JobId job, const Entry &entry) const;
-	void note_quiet(JobId job, const NativeAnswer &answer, Now now);
+	void note_quiet(JobId job, const NativeAnswer &answer, Now now, std::size_t described);
 	[[nodiscard]] bool is_hasty(const Entry &entry) const;
 	void drop(const PodUid &pod, std::set<PodUid> Entry::*from, JobId job);
 	void drop_waiting(const PodUid &pod);

@@ -212,6 +212,8 @@ struct SnapshotEnded {
 struct NativeJobAnswered {
 	JobId job;
 	Result<NativeJob> answer;
+	/* Jobs that slurmctld had to describe for it, also if the right one is not among them. */
+	std::size_t described = 1;
 };
 /* slurmctld has carried out or refused a request. */
 struct SlurmAnswered {
