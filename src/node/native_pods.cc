@@ -35,11 +35,12 @@ void drain(int fd)
 Result<core::NativeMark> mark_of(const Pod &pod)
 {
 	const auto mark = core::mark_from_text(pod.native_job);
+	const bool has_own_job = mark && !pod.job.empty();
 	if (!mark || pod.job != names::k_job_id_native)
 		return native_refusal(pod,
 			"annotation " + std::string(names::k_allocation_native_job) +
-				(mark ? " and a job of its own exclude each other"
-				      : " is not a mark of slurmkubed"));
+				(has_own_job ? " and a job of its own exclude each other"
+					     : " is not a mark of slurmkubed"));
 	return *mark;
 }
 

@@ -288,7 +288,11 @@ def test_a_requeued_job_is_another_one(bed):
     bed.slurm.wait_job(number, "RUNNING", timeout=SLOW)
     wait_for(lambda: cpuset_of_job(NODE, number), "slurmd to begin the job")
     bed.kube.create(pod("forged", cpu="100m", shell="sleep 3600", scheduler="none"))
-    notes = {MARK: mark, "allocation.slurm-kube.io/memory": str(POD_MIB)}
+    notes = {
+        MARK: mark,
+        "allocation.slurm-kube.io/job-id": "native",
+        "allocation.slurm-kube.io/memory": str(POD_MIB),
+    }
     bed.kube.bind("forged", NODE, notes)
     wait_for(lambda: _refusal(bed, "forged"), "the container to be refused", timeout=SLOW)
     text = _refusal(bed, "forged")

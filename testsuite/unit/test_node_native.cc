@@ -418,12 +418,14 @@ void containers_are_refused_whatever_else_is_wrong()
 	CHECK(has(daemon.create(mark, plain_linux(), "x"), "is not a size in MiB"));
 	CHECK(has(daemon.create(mark, plain_linux(), ""), "is not known"));
 	CHECK(has(daemon.create(mark, Message().text(5, "/elsewhere/c1")), "no cgroups of pods"));
-	for (const char *job : {"9", ""}) {
+	const std::pair<const char *, const char *> others[] = {
+		{"9", "exclude each other"}, {"", "is not a mark of slurmkubed"}};
+	for (const auto &[job, why] : others) {
 		Message pod = native_pod(mark, "64");
 		pod.message(6, Message().text(1, "allocation.slurm-kube.io/job-id").text(2, job));
 		const Message both = Message().message(1, pod).message(
 			2, Message().text(1, "c1").text(2, "p1").message(11, plain_linux()));
-		CHECK(has(daemon.answer("CreateContainer", both), "exclude each other"));
+		CHECK(has(daemon.answer("CreateContainer", both), why));
 	}
 	machine.limit(std::int64_t{8} << 40);
 	CHECK(has(daemon.create(mark), "slurmd does not limit the memory"));
