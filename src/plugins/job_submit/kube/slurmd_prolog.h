@@ -18,8 +18,9 @@ namespace slurmkube::plugin
 class SlurmdProlog
 {
       public:
-	/* A slurmd that has reported a failure cancels the job at once: two requests in a row. */
-	static constexpr std::int64_t k_settle_ns = 200'000'000;
+	/* A slurmd that has reported a failure cancels the job at once: two requests in a row, for
+	 * each of which a busy slurmctld takes up to a fifth of a second. */
+	static constexpr std::int64_t k_settle_ns = 500'000'000;
 	/* Longer than a busy slurmctld takes for the second request, shorter than people take to
 	 * see a job start and to cancel it. */
 	static constexpr std::int64_t k_blame_ns = 2'000'000'000;
