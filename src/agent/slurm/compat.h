@@ -74,6 +74,16 @@ inline void free_conf(slurm_conf_t *conf)
 #endif
 }
 
+/* Whether SelectTypeParameters counts memory; its flags have other names in 26.05. */
+inline bool counts_memory(const slurm_conf_t &conf)
+{
+#ifdef CR_MEMORY
+	return (conf.select_type_param & CR_MEMORY) != 0;
+#else
+	return (conf.select_type_param & SELECT_MEMORY) != 0;
+#endif
+}
+
 /* Since 25.05 topology.yaml wins over TopologyPlugin, which slurmctld does not tell, and has a name
  * for each topology. A partition has one of them, or the first: "". None: before 25.05. */
 template <class Partition> std::optional<std::string> topology_of(const Partition &partition)

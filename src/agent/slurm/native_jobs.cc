@@ -92,7 +92,7 @@ Result<NativeSettings> load_settings()
 		return error_of(errno);
 	const Owned<partition_info_msg_t, slurm_free_partition_info_msg> table(raw);
 	NativeSettings settings;
-	settings.counts_memory = (conf->select_type_param & CR_MEMORY) != 0;
+	settings.counts_memory = compat::counts_memory(*conf);
 	settings.runs_scripts_in_job = compat::runs_scripts_in_job(*conf);
 	settings.may_suspend =
 		(conf->preempt_mode & (PREEMPT_MODE_SUSPEND | PREEMPT_MODE_GANG)) != 0;
