@@ -34,7 +34,7 @@ from lib.hybrid_devices import (
 from lib.hybrid_testbed import SLOW
 from lib.manifests import job
 
-NODE = f"devices{os.getpid()}"
+NODE = f"dev{os.getpid()}"  # short, because slurmstepd has a socket named after it
 ALL = [f"gpu-{i}" for i in range(DEVICES)]
 STARTS = int(os.environ.get("HYBRID_STARTS", "16"))
 ROUNDS = int(os.environ.get("HYBRID_ROUNDS", "1"))

@@ -67,7 +67,7 @@ class Slurm:
             (f"{prefix}/bin/", f"{prefix}/sbin/") if prefix else ("", "/usr/sbin/")
         )
         self.env = {"SLURM_CONF": f"{directory}/slurm.conf", "SLURM_TIME_FORMAT": "standard"}
-        for folder in ("state", "spool-native", "log"):
+        for folder in ("state", "s-native", "log"):
             (directory / folder).mkdir(parents=True, exist_ok=True)
         key, sock = directory / "munge.key", directory / "munge.sock"
         key.write_bytes(os.urandom(128))

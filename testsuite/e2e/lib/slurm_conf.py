@@ -12,7 +12,7 @@ SlurmctldPort={slurmctld_port}
 SlurmctldPidFile={dir}/slurmctld.pid
 SlurmdPidFile={dir}/slurmd-%n.pid
 StateSaveLocation={dir}/state
-SlurmdSpoolDir={dir}/spool-%n
+SlurmdSpoolDir={dir}/s-%n
 SlurmUser=root
 AuthType=auth/munge
 AuthInfo=socket={dir}/munge.sock
