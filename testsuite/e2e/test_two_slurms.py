@@ -16,20 +16,24 @@ from lib.invariants import check_daemons
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/slurm-kube/leases/slurmkubed-slurm"
 BINDINGS = "/apis/rbac.authorization.k8s.io/v1/namespaces/slurm-kube/rolebindings"
 EXPIRY = 75  # a lease lives for 40 s, and an agent reads it each 2 s
-FIRST_ID = 5000  # of the second Slurm's jobs
 away = []  # when the first slurmctld was killed and back
 
 
 class Second(Slurm):
     """A Slurm with the same nodes, beside that of the bed."""
 
-    def __init__(self, bed, name, cluster):
+    def __init__(self, bed, name, cluster, first_id):
         directory = bed.dir / name
         directory.mkdir(exist_ok=True)
-        super().__init__(
-            bed.slurm.build, directory, bed.base + 10, extra=[f"FirstJobId={FIRST_ID}"]
-        )
+        super().__init__(bed.slurm.build, directory, bed.base + 10)
         self.cluster_name, self.first = cluster, bed.slurm
+        self.number_from(first_id)
+
+    def number_from(self, first_id):
+        """For its next start. No number may be that of a job of another slurmctld: a pod that one
+        of them bound at the last moment would look as if it had the job of another pod.
+        """
+        self.extra = [f"FirstJobId={first_id}"]
 
     def write_conf(self):
         super().write_conf()
@@ -49,8 +53,8 @@ class Testbed(Cluster):
     def __init__(self, build):
         super().__init__(build, kwok=3, native=False)
         settings = {"metrics": {"listen": f"127.0.0.1:{self.base + 13}"}}
-        self.other = Second(self, "second", "other")
-        self.copy = Second(self, "copy", "test")
+        self.other = Second(self, "second", "other", 5000)
+        self.copy = Second(self, "copy", "test", 6000)
         for slurm in (self.other, self.copy):
             slurm.agent = Agent(slurm, self.plane, settings=settings)
 
@@ -271,6 +275,7 @@ def test_a_controller_copied_with_its_jobs_stands_aside(bed):
     bed.slurm.restart()  # saves its state
     wait_for(lambda: _is_ready(bed.agent), "the first agent to be ready")
     shutil.copytree(bed.dir / "state", bed.copy.dir / "state")
+    bed.copy.number_from(7000)
     ended = _copied(bed, "whole")
     assert len(ended) >= len(bed.steady), ended
     _end(bed.copy)
