@@ -386,7 +386,12 @@ def test_without_the_daemon_no_container(bed):
 
 
 def test_a_daemon_that_is_stopped_within_a_request(bed):
-    """containerd waits two seconds for it; then the container starts on the system's processors."""
+    """containerd waits two seconds for it; then the container starts on the system's processors.
+    The request must be the first that it does not answer: after that all are refused. So nothing
+    of earlier pods may be under way.
+    """
+    records = bed.dir / "node-state/containers"
+    wait_for(lambda: not list(records.glob("*")), "the containers of earlier pods to be removed")
     job, cpus = _allocate(bed, cpus=2)
     equal(cpus, "0-1")
     bed.helper.signal(signal.SIGSTOP)
