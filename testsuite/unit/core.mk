@@ -44,6 +44,7 @@ core_test_files = \
 	%D%/test_topology_lines.cc \
 	%D%/test_translate.cc \
 	%D%/test_why.cc \
+	%D%/test_work_queue.cc \
 	%D%/test_world.cc \
 	%D%/test_world_asked_ends.cc \
 	%D%/test_world_binding.cc \

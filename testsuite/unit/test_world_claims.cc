@@ -354,6 +354,32 @@ void time_in_the_queue_is_not_time_for_the_claim()
 	CHECK_EQUAL(s.world.clocks().since({"a"}, Clock::claims), 0);
 }
 
+/* Each event causes a look, and each look plans the next one. The plans of all these looks must not
+ * add up: one look per two seconds, and not one per event. */
+void events_do_not_multiply_the_looks_that_are_planned()
+{
+	Stage s;
+	s.listed();
+	Pod pod = Stage::pod("a");
+	for (int i = 1; i <= 600; i++) {
+		pod.resource_version = std::to_string(i);
+		s.world.observe(core::PodSeen{pod}, s.now);
+		(void)s.act();
+		s.now.mono_us += k_second / 3;
+	}
+	const std::int64_t end = s.now.mono_us + 60 * k_second;
+	int looks = 0;
+	while (const auto next = s.world.next_look_us()) {
+		if (*next > end)
+			break;
+		s.now.mono_us = std::max(s.now.mono_us, *next);
+		(void)s.act();
+		looks++;
+	}
+	CHECK(looks >= 20);
+	CHECK(looks <= 40);
+}
+
 } // namespace
 
 int main()
@@ -368,5 +394,6 @@ int main()
 			TEST(a_claim_for_one_pod_is_for_one_pod),
 			TEST(what_is_forbidden_at_the_binding_is_given_back),
 			TEST(a_gang_is_kept_off_nodes_that_one_of_its_volumes_cannot_reach),
-			TEST(time_in_the_queue_is_not_time_for_the_claim)});
+			TEST(time_in_the_queue_is_not_time_for_the_claim),
+			TEST(events_do_not_multiply_the_looks_that_are_planned)});
 }

@@ -54,7 +54,7 @@ void World::apply(const PodUid &key, Findings &found, Now now)
 	apply_clocks(found, now);
 	apply_placing(key, found);
 	for (const auto &[uid, at_us] : found.looks)
-		look_later(uid, at_us);
+		queue_.within(at_us, uid);
 	for (const std::string &node : found.waits_for_nodes)
 		waiters_[node].insert(key);
 	if (found.unfit_node)
