@@ -69,6 +69,7 @@ core_test_files = \
 	%D%/test_world_jobs.cc \
 	%D%/test_world_late_ends.cc \
 	%D%/test_world_native_pods.cc \
+	%D%/test_world_native_questions.cc \
 	%D%/test_world_nearby_pods.cc \
 	%D%/test_world_nodes.cc \
 	%D%/test_world_options.cc \
@@ -107,6 +108,7 @@ testsuite_unit_core_tests_SOURCES = \
 	%D%/gang_stage.h \
 	%D%/grouped.cc \
 	%D%/grouped.h \
+	%D%/native_stage.h \
 	%D%/place_stage.h \
 	%D%/unlike_stage.h \
 	%D%/world_facts.h \

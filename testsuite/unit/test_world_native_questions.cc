@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* World and native jobs of pods: for which one slurmctld is asked next, and who looks then. */
+#include "testsuite/unit/native_stage.h"
+
+using namespace slurmkube;
+using namespace slurmkube::core;
+using namespace slurmkube::check;
+
+namespace
+{
+
+void questions_have_a_pace()
+{
+	NativeStage s;
+	for (std::uint32_t job = 101; job < 117; job++)
+		s.world.observe(
+			PodSeen{NativeStage::asking("p" + std::to_string(job), job)}, s.now);
+	s.world.observe(PodSeen{NativeStage::asking("p117", 117)}, s.now);
+	s.pass(2);
+	CHECK(s.act().find("report:p117:SlurmPending") != std::string::npos);
+	std::set<std::string> asked;
+	int count = 0;
+	for (int ms = 0; ms < 3000; ms += 10) {
+		advance(s.now, 10'000);
+		const std::string one = s.question();
+		if (one.empty())
+			continue;
+		count++;
+		asked.insert(one);
+		const auto job = static_cast<std::uint32_t>(std::stoul(one.substr(4)));
+		NativeJob said = job_of_user(job);
+		said.state = JobState::pending;
+		s.answer(said, job);
+	}
+	CHECK(count <= 16 && asked.size() >= 13);
+}
+
+/* Many jobs on a node that stays COMPLETING. */
+void hasty_questions_take_turns_with_the_others()
+{
+	NativeStage s;
+	s.world.observe(SlurmNodeSeen{NativeStage::hybrid(true)});
+	for (std::uint32_t job = 101; job < 131; job++) {
+		Pod p = NativeStage::bound("p" + std::to_string(job));
+		p.annotations[names::k_allocation_native_job] = text_of(job_of_user(job).mark);
+		s.world.observe(PodSeen{p}, s.now);
+	}
+	(void)s.act();
+	std::set<std::string> asked;
+	for (int i = 0; i < 200; i++) {
+		if (i == 100) {
+			s.world.observe(PodSeen{NativeStage::asking("w", 50)}, s.now);
+			(void)s.act();
+		}
+		const std::string one = s.question();
+		if (!one.empty()) {
+			const auto job = static_cast<std::uint32_t>(std::stoul(one.substr(4)));
+			s.answer(job_of_user(job), job);
+			asked.insert(one);
+		}
+		advance(s.now, k_native_second / 10);
+	}
+	CHECK(asked.contains("ask:50"));
+	CHECK_EQUAL(asked.size(), 31U);
+}
+
+void a_node_that_slurm_has_lost_completes_nothing()
+{
+	NativeStage s;
+	s.run("a");
+	s.world.observe(SlurmNodeSeen{NativeStage::hybrid(true)});
+	CHECK(s.asks_within(3));
+	s.answer(job_of_user());
+	s.world.observe(LinkLost{});
+	PluginHello hello;
+	hello.cluster_name = "slurm-a";
+	s.world.observe(LinkOpened{hello});
+	for (const char *name : {"n1", "n3"})
+		s.world.observe(SlurmNodeSeen{slurm_node(name, 4)});
+	s.world.observe(SnapshotEnded{}, s.now);
+	(void)s.act();
+	CHECK(!s.asks_within(8));
+	CHECK(s.asks_within(3));
+}
+
+/* There may be thousands, for a job that is pending for days. */
+void pods_look_often_only_if_they_lack_room()
+{
+	NativeStage s;
+	for (int i = 0; i < 20; i++) {
+		Pod p = NativeStage::asking("p" + std::to_string(i));
+		p.requests = make_requests(50, std::int64_t{1} << 20);
+		s.world.observe(PodSeen{p}, s.now);
+	}
+	const auto bound = [&] {
+		std::size_t count = 0;
+		for (const auto &[uid, action] : s.world.take_actions(s.now))
+			count += std::holds_alternative<Bind>(action) ? 1U : 0U;
+		return count;
+	};
+	CHECK_EQUAL(bound(), 0U);
+	s.pass(2);
+	CHECK_EQUAL(bound(), 0U); /* they say what they wait for */
+	CHECK_EQUAL(s.question(), "ask:7");
+	s.answer(job_of_user());
+	CHECK_EQUAL(bound(), 16U);
+	s.pass(5);
+	CHECK_EQUAL(bound(), 0U);
+	CHECK(s.asks_within(6));
+	s.answer(job_of_user());
+	CHECK_EQUAL(bound(), 4U);
+}
+
+/* slurmctld describes all tasks of an array for one question. */
+void large_answers_delay_those_that_wait_only()
+{
+	NativeStage s;
+	s.run("a");
+	s.world.observe(PodSeen{NativeStage::asking("b", 50)}, s.now);
+	(void)s.act();
+	CHECK(s.asks_within(2, 50));
+	NativeJob array = job_of_user(50);
+	array.described = 100'000;
+	s.answer(array, 50);
+	CHECK(s.act().find("report:b:SlurmRefused") != std::string::npos);
+	s.world.observe(PodSeen{NativeStage::asking("c", 51)}, s.now);
+	(void)s.act();
+	CHECK(s.asks_within(11));
+	s.answer(job_of_user());
+	CHECK(!s.asks_within(5, 51));
+}
+
+/* The number of an array whose first task is forgotten. */
+void tasks_of_a_job_that_is_not_known_count()
+{
+	NativeStage s;
+	s.world.observe(PodSeen{NativeStage::asking("a", 50)}, s.now);
+	s.world.observe(PodSeen{NativeStage::asking("b", 51)}, s.now);
+	(void)s.act();
+	CHECK_EQUAL(s.question(), "ask:50");
+	s.answer(k_no_such_job, 50, 4'000);
+	CHECK(!s.asks_within(3, 51));
+	CHECK(s.asks_within(2, 51));
+	s.answer(k_no_such_job, 51);
+	CHECK(!s.asks_within(500, 50));
+}
+
+/* Otherwise one pod could have slurmctld describe an array again and again. */
+void a_pod_that_names_numbers_in_turn_asks_no_more_often()
+{
+	NativeStage s;
+	int asked = 0;
+	for (int i = 0; i < 100; i++) {
+		const std::uint32_t job = i % 2 ? 60 : 61;
+		s.world.observe(PodSeen{NativeStage::asking("a", job)}, s.now);
+		(void)s.act();
+		for (int j = 0; j < 10; j++) {
+			advance(s.now, k_native_second / 10);
+			const std::string one = s.question();
+			if (one.empty())
+				continue;
+			asked++;
+			const auto number = static_cast<std::uint32_t>(std::stoul(one.substr(4)));
+			NativeJob array = job_of_user(number);
+			array.described = 1'000;
+			s.answer(array, number);
+			(void)s.act();
+		}
+	}
+	CHECK_EQUAL(asked, 2);
+}
+
+} // namespace
+
+int main()
+{
+	return check::run_tests("world_native_questions",
+		{
+			TEST(questions_have_a_pace),
+			TEST(hasty_questions_take_turns_with_the_others),
+			TEST(a_node_that_slurm_has_lost_completes_nothing),
+			TEST(pods_look_often_only_if_they_lack_room),
+			TEST(large_answers_delay_those_that_wait_only),
+			TEST(tasks_of_a_job_that_is_not_known_count),
+			TEST(a_pod_that_names_numbers_in_turn_asks_no_more_often),
+		});
+}
