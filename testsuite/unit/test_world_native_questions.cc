@@ -111,6 +111,52 @@ void pods_look_often_only_if_they_lack_room()
 	CHECK_EQUAL(bound(), 4U);
 }
 
+/* Answers and events make the pods look, too, and each look plans another one. */
+void a_waiting_pod_plans_one_look_at_a_time()
+{
+	constexpr std::int64_t k_minutes = 10;
+	const struct {
+		JobState state;
+		bool is_on;
+		std::size_t most;
+	} rows[] = {
+		{JobState::running, true, 12 * k_minutes}, /* it lacks room */
+		{JobState::pending, true, k_minutes},
+		{JobState::complete, true, k_minutes},
+		{JobState::running, false, 0},
+	};
+	for (const auto &row : rows) {
+		NativeStage s;
+		s.run("a");
+		s.run("b");
+		if (!row.is_on)
+			s.world.observe(SettingsSet{PlaceStage::settings()}, s.now);
+		const std::uint32_t id = row.state == JobState::running ? 7 : 50;
+		s.world.observe(PodSeen{NativeStage::asking("c", id)}, s.now);
+		(void)s.act();
+		s.pass(5);
+		(void)s.act(); /* it has said why it waits */
+		std::size_t planned = 0;
+		const std::int64_t end_us = s.now.mono_us + k_minutes * 60 * k_native_second;
+		for (std::int64_t tick_us = s.now.mono_us; tick_us < end_us;
+			tick_us += k_native_second) {
+			for (auto at = s.world.next_look_us(); at && *at <= tick_us;
+				at = s.world.next_look_us(), planned++) {
+				advance(s.now, *at - s.now.mono_us);
+				(void)s.act();
+			}
+			advance(s.now, tick_us - s.now.mono_us);
+			if (const std::string one = s.question(); !one.empty()) {
+				NativeJob job = job_of_user(one == "ask:7" ? 7 : id);
+				job.state = one == "ask:7" ? JobState::running : row.state;
+				s.answer(job, job.mark.job.number);
+			}
+			(void)s.act();
+		}
+		CHECK(planned <= row.most + 2);
+	}
+}
+
 /* slurmctld describes all tasks of an array for one question. */
 void large_answers_delay_those_that_wait_only()
 {
@@ -180,6 +226,7 @@ int main()
 			TEST(hasty_questions_take_turns_with_the_others),
 			TEST(a_node_that_slurm_has_lost_completes_nothing),
 			TEST(pods_look_often_only_if_they_lack_room),
+			TEST(a_waiting_pod_plans_one_look_at_a_time),
 			TEST(large_answers_delay_those_that_wait_only),
 			TEST(tasks_of_a_job_that_is_not_known_count),
 			TEST(a_pod_that_names_numbers_in_turn_asks_no_more_often),

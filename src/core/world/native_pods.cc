@@ -136,28 +136,41 @@ void World::NativeLooker::take(Action action)
 		out.push_back({uid, std::move(action)});
 }
 
+/* At most one look is planned at a time: each look plans the next one, and many have another cause.
+ */
+void World::NativeLooker::look_again(std::int64_t pause_us)
+{
+	const std::int64_t at_us = now.mono_us + pause_us;
+	if (entry.native_look_us > now.mono_us && entry.native_look_us <= at_us)
+		return;
+	entry.native_look_us = at_us;
+	world.look_later(uid, at_us);
+}
+
 void World::NativeLooker::wait()
 {
 	NativeJobs &jobs = world.state_.native_jobs;
-	world.look_later(uid, now.mono_us + k_native_look_us);
 	const Result<JobSpec> spec = entry.refusal ? Result<JobSpec>(*entry.refusal)
 						   : native_spec_of(world.state_, *entry.pod);
-	if (!spec) {
+	if (!spec) { /* until the pod, its namespace or the configuration changes */
 		jobs.forget(uid);
 		return tell(spec.error());
 	}
 	const JobId job{spec->options.native_job};
-	if (!jobs.wait(uid, entry.pod->name_space, job))
+	if (!jobs.wait(uid, entry.pod->name_space, job)) {
+		look_again(k_native_look_us);
 		return tell(
 			{Errc::again, native_text::too_many_jobs(NativeJobs::k_waited_for_max)});
+	}
 	Findings found(world.clocks_, now);
 	const Result<NativePlace> place =
 		FactsReader(world.sources(), found).native_place_of(uid, entry, *spec);
 	world.apply(uid, found, now);
+	const bool lacks_room =
+		!place && place.error().code == Errc::again && waits_for_room(world.state_, *spec);
+	look_again(lacks_room ? k_room_look_us : k_native_look_us);
 	if (place)
 		return bind(*spec, *place);
-	if (place.error().code == Errc::again && waits_for_room(world.state_, *spec))
-		world.look_later(uid, now.mono_us + k_room_look_us);
 	tell(place.error());
 }
 

@@ -100,6 +100,8 @@ struct PodEntry {
 	std::optional<NativeMark> native_mark;
 	/* when slurmctld first said that there is no such job; 0: it does not say so */
 	std::int64_t native_doubt_us = 0;
+	/* the next look that was planned while the pod waits */
+	std::int64_t native_look_us = 0;
 
 	/* The deletion that was decided because a job had ended. Kept until the pod is gone:
 	 * slurmctld forgets an ended job after MinJobAge, whatever the API server has accepted. */
