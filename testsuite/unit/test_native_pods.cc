@@ -247,7 +247,7 @@ void only_slurmctlds_word_ends_a_bound_pod()
 		{[](NativeJob &j) { j.state = JobState::suspended; }, NativeEnd::certain},
 		{[](NativeJob &j) { j.completing = true; }, NativeEnd::certain},
 		{[](NativeJob &j) { j.state = JobState::pending; }, NativeEnd::doubted},
-		{[](NativeJob &j) { j.nodes = {"n2"}; }, NativeEnd::doubted},
+		{[](NativeJob &j) { j.nodes = {"n2"}; }, NativeEnd::left_node},
 		{[](NativeJob &j) { j.mark.restarts++; }, NativeEnd::doubted},
 		{[](NativeJob &j) { j.mark.start++; }, NativeEnd::doubted},
 		{[](NativeJob &j) { j.mark.user_id = 2; }, NativeEnd::doubted},

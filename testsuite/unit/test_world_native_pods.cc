@@ -202,6 +202,44 @@ void jobs_of_another_slurm_cluster_are_left_alone()
 	}
 }
 
+/* With a wrong nodes.name_prefix all jobs seem to be on other nodes, and the pods' nodes have no
+ * records. Such a mistake ends no pod. */
+void a_job_leaves_a_node_only_where_names_are_right()
+{
+	const struct {
+		const char *record, *job_node;
+		bool ends;
+	} rows[] = {
+		{"n2", "n1", true},
+		{"n2", "/n1", false},
+		{"/n2", "/n2", false},
+		{"/x-n2", "/x-n2", false},
+		{"x-n2", "x-n2", false},
+	};
+	for (const auto &row : rows) {
+		NativeStage s;
+		s.run("a");
+		s.world.observe(LinkLost{});
+		PluginHello hello;
+		hello.cluster_name = "slurm-a";
+		s.world.observe(LinkOpened{hello});
+		SlurmNode record = NativeStage::hybrid();
+		record.name = row.record;
+		s.world.observe(SlurmNodeSeen{record});
+		s.world.observe(SnapshotEnded{}, s.now);
+		NativeJob job = job_of_user();
+		job.nodes = {row.job_node};
+		bool ended = false;
+		for (int i = 0; i < 600; i++) {
+			advance(s.now, k_native_second / 10);
+			ended = ended || s.act().find("other") != std::string::npos;
+			if (s.question() == "ask:7")
+				s.answer(job);
+		}
+		CHECK_EQUAL(ended, row.ends);
+	}
+}
+
 /* A new agent knows bound pods from their annotations alone, whatever their options are now. */
 void another_agent_keeps_bound_pods()
 {
@@ -349,6 +387,7 @@ int main()
 			TEST(another_life_of_the_number_is_another_job),
 			TEST(a_node_that_completes_jobs_is_asked_for_at_once),
 			TEST(jobs_of_another_slurm_cluster_are_left_alone),
+			TEST(a_job_leaves_a_node_only_where_names_are_right),
 			TEST(another_agent_keeps_bound_pods),
 			TEST(turned_off_it_refuses_new_pods_only),
 			TEST(a_pod_with_a_job_cannot_get_into_another),

@@ -177,7 +177,7 @@ NativeVerdict judge_bound(const NativeMark &mark, const std::string &node,
 	if (job.completing)
 		return {NativeEnd::certain, Eviction::completed, "is completing"};
 	if (std::ranges::find(job.nodes, node) == job.nodes.end())
-		return {NativeEnd::doubted, Eviction::unknown, "has left node " + node};
+		return {NativeEnd::left_node, Eviction::unknown, "has left node " + node};
 	return {};
 }
 

@@ -63,6 +63,9 @@ enum class NativeEnd {
 	none,
 	/* slurmctld says that there is no such job: it must say so twice */
 	doubted,
+	/* The same, if nodes have the same names in Slurm and here. With a wrong prefix of names a
+	 * job seems to be elsewhere. */
+	left_node,
 	certain,
 };
 struct NativeVerdict {

@@ -3,10 +3,13 @@
 
 #include "src/core/model/amounts.h"
 #include "src/core/model/names.h"
+#include "src/core/model/node_names.h"
 #include "src/core/model/outcome.h"
 #include "src/core/reconcile/report_native.h"
 #include "src/core/translate/translate.h"
 #include "src/core/world/parts.h"
+
+#include <algorithm>
 
 namespace slurmkube::core
 {
@@ -35,6 +38,13 @@ bool is_external(const State &state, const std::string &node)
 {
 	const SlurmNode *record = state.slurm_node(node);
 	return record && !record->is_hybrid;
+}
+
+/* With a wrong nodes.name_prefix the pod's node has no record here, and the job's nodes have the
+ * names of none; see has_pod_without_record() in act.cc, too. */
+bool are_names_right(const State &state, const std::string &node, const NativeJob &job)
+{
+	return state.slurm_node(node) && std::ranges::none_of(job.nodes, &NodeNames::is_of_no_node);
 }
 
 /* The job and its node are there, so a pod that cannot be bound lacks room. */
@@ -82,11 +92,13 @@ NativeLook look_at_bound(const State &state, const PodEntry &entry, const Native
 {
 	NativeLook look;
 	const std::int64_t answered_us = state.native_jobs.answered_us(mark.job);
-	const NativeVerdict verdict = judge_bound(
-		mark, node, state.native_jobs.answer(mark.job), state.sync.plugin().cluster_name);
-	if (verdict.end == NativeEnd::none)
+	const NativeAnswer *answer = state.native_jobs.answer(mark.job);
+	const NativeVerdict verdict =
+		judge_bound(mark, node, answer, state.sync.plugin().cluster_name);
+	if (verdict.end == NativeEnd::none ||
+		(verdict.end == NativeEnd::left_node && !are_names_right(state, node, **answer)))
 		return look;
-	if (verdict.end == NativeEnd::doubted) {
+	if (verdict.end != NativeEnd::certain) {
 		look.doubt_us = entry.native_doubt_us > 0 ? entry.native_doubt_us : answered_us;
 		if (answered_us < look.doubt_us + NativeJobs::k_doubt_us) {
 			look.ask_at_us = look.doubt_us + NativeJobs::k_doubt_us;
