@@ -202,6 +202,51 @@ void jobs_of_another_slurm_cluster_are_left_alone()
 	}
 }
 
+/* Meanwhile the job may have been resumed, and another agent have judged it. */
+void answers_of_before_a_takeover_end_no_pod()
+{
+	NativeJob suspended = job_of_user();
+	suspended.state = JobState::suspended;
+	const NativeAnswer words[] = {NativeAnswer(suspended), k_no_such_job};
+	for (const bool is_link_lost : {false, true}) {
+		for (const NativeAnswer &word : words) {
+			NativeStage s;
+			s.run("a");
+			CHECK(s.asks_within(11));
+			s.answer(word);
+			/* the API server is away */
+			if (s.act() == "other")
+				s.world.answer(
+					DeletePodAnswered{{"a"}, Error{Errc::io, "away"}}, s.now);
+			s.pass(1);
+			/* a question that is under way is one of before, too */
+			CHECK(s.asks_within(11));
+			s.pass(1);
+			if (is_link_lost) {
+				s.world.observe(LinkLost{});
+				s.connect("slurm-a");
+			} else {
+				LeaseState lease;
+				lease.standing = LeaseStanding::other_cluster;
+				s.world.observe(LeaseSeen{lease});
+				lease.standing = LeaseStanding::free;
+				s.world.observe(LeaseSeen{lease});
+				s.world.observe(PodSeen{NativeStage::bound("a")}, s.now);
+			}
+			CHECK_EQUAL(s.act(), "");
+			s.pass(40);
+			s.answer(word);
+			CHECK_EQUAL(s.act(), "");
+			CHECK(s.asks_within(1));
+			s.answer(k_no_such_job);
+			CHECK_EQUAL(s.act(), "");
+			CHECK(s.asks_within(6));
+			s.answer(job_of_user());
+			CHECK_EQUAL(s.act(), "");
+		}
+	}
+}
+
 /* With a wrong nodes.name_prefix all jobs seem to be on other nodes, and the pods' nodes have no
  * records. Such a mistake ends no pod. */
 void a_job_leaves_a_node_only_where_names_are_right()
@@ -387,6 +432,7 @@ int main()
 			TEST(another_life_of_the_number_is_another_job),
 			TEST(a_node_that_completes_jobs_is_asked_for_at_once),
 			TEST(jobs_of_another_slurm_cluster_are_left_alone),
+			TEST(answers_of_before_a_takeover_end_no_pod),
 			TEST(a_job_leaves_a_node_only_where_names_are_right),
 			TEST(another_agent_keeps_bound_pods),
 			TEST(turned_off_it_refuses_new_pods_only),

@@ -79,6 +79,8 @@ void a_node_that_slurm_has_lost_completes_nothing()
 		s.world.observe(SlurmNodeSeen{slurm_node(name, 4)});
 	s.world.observe(SnapshotEnded{}, s.now);
 	(void)s.act();
+	CHECK(s.asks_within(1)); /* what was said before counts no more */
+	s.answer(job_of_user());
 	CHECK(!s.asks_within(8));
 	CHECK(s.asks_within(3));
 }

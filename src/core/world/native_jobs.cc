@@ -204,6 +204,7 @@ std::optional<JobId> NativeJobs::take_question(Now now)
 	best[kind].second->asked_us = now.mono_us;
 	best[kind].second->wanted_us = 0;
 	in_flight_ = ids[kind];
+	in_flight_us_ = now.mono_us;
 	return in_flight_;
 }
 
@@ -218,6 +219,26 @@ void NativeJobs::note_quiet(JobId job, const NativeAnswer &answer, Now now, std:
 	quiet_until_us_[job] = now.mono_us + pause;
 }
 
+void NativeJobs::forget_answers(std::int64_t now_us)
+{
+	known_since_us_ = now_us;
+	quiet_until_us_.clear();
+	for (auto &[id, entry] : jobs_) {
+		entry.last.reset();
+		entry.has_failed = false;
+		entry.asked_us = entry.answered_us = 0;
+	}
+}
+
+void NativeJobs::note_answer(Entry &entry, NativeAnswer answer, Now now)
+{
+	entry.has_failed = !answer && answer.error().code != Errc::not_found;
+	if (entry.has_failed)
+		return;
+	entry.last = std::move(answer);
+	entry.answered_us = now.mono_us;
+}
+
 std::set<PodUid> NativeJobs::answered(
 	JobId job, NativeAnswer answer, Now now, std::size_t described)
 {
@@ -227,16 +248,15 @@ std::set<PodUid> NativeJobs::answered(
 		described = std::max(described, answer->described);
 	waiting_pause_until_us_ = std::max(waiting_pause_until_us_,
 		now.mono_us + static_cast<std::int64_t>(described) * k_per_task_us);
-	note_quiet(job, answer, now, described);
 	const auto found = jobs_.find(job);
+	if (in_flight_us_ >= known_since_us_) {
+		note_quiet(job, answer, now, described);
+		if (found != jobs_.end())
+			note_answer(found->second, std::move(answer), now);
+	}
 	if (found == jobs_.end())
 		return {};
 	Entry &entry = found->second;
-	entry.has_failed = !answer && answer.error().code != Errc::not_found;
-	if (!entry.has_failed) {
-		entry.last = std::move(answer);
-		entry.answered_us = now.mono_us;
-	}
 	std::set<PodUid> woken = entry.tenants;
 	auto next = entry.waiting.upper_bound(entry.last_woken);
 	for (std::size_t i = 0; i < std::min(k_woken_max, entry.waiting.size()); i++) {

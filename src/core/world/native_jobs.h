@@ -72,6 +72,11 @@ class NativeJobs
 	std::set<PodUid> answered(
 		JobId job, NativeAnswer answer, Now now, std::size_t described = 1);
 
+	/* Another slurmctld or another agent may have changed the jobs: all are asked for anew. */
+	void forget_answers(std::int64_t now_us);
+	/* Since when answers count. */
+	[[nodiscard]] std::int64_t known_since_us() const { return known_since_us_; }
+
 	[[nodiscard]] bool is_empty() const { return jobs_.empty(); }
 
       private:
@@ -83,6 +88,7 @@ class NativeJobs
 		PodUid last_woken; /* of those that wait */
 	};
 	[[nodiscard]] std::int64_t due_us(JobId job, const Entry &entry) const;
+	static void note_answer(Entry &entry, NativeAnswer answer, Now now);
 	void note_quiet(JobId job, const NativeAnswer &answer, Now now, std::size_t described);
 	[[nodiscard]] bool is_hasty(const Entry &entry) const;
 	void drop(const PodUid &pod, std::set<PodUid> Entry::*from, JobId job);
@@ -103,6 +109,7 @@ class NativeJobs
 	 * another number in between. */
 	std::map<JobId, std::int64_t> quiet_until_us_;
 	std::optional<JobId> in_flight_;
+	std::int64_t in_flight_us_ = 0, known_since_us_ = 0;
 	/* no question before that, and none for waiting pods */
 	std::int64_t pause_until_us_ = 0, waiting_pause_until_us_ = 0;
 	/* the last question, and the last one of a job that is not hasty */

@@ -99,7 +99,9 @@ NativeLook look_at_bound(const State &state, const PodEntry &entry, const Native
 		(verdict.end == NativeEnd::left_node && !are_names_right(state, node, **answer)))
 		return look;
 	if (verdict.end != NativeEnd::certain) {
-		look.doubt_us = entry.native_doubt_us > 0 ? entry.native_doubt_us : answered_us;
+		const bool was_doubted = entry.native_doubt_us > 0 &&
+			entry.native_doubt_us >= state.native_jobs.known_since_us();
+		look.doubt_us = was_doubted ? entry.native_doubt_us : answered_us;
 		if (answered_us < look.doubt_us + NativeJobs::k_doubt_us) {
 			look.ask_at_us = look.doubt_us + NativeJobs::k_doubt_us;
 			return look;

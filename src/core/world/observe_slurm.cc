@@ -273,6 +273,7 @@ void World::snapshot_ended(Now now)
 		nodes_.mark(name); /* it may have been deleted from Slurm */
 	state_.slurm_nodes.clear();
 	state_.native_jobs.forget_completing();
+	state_.native_jobs.forget_answers(now.mono_us);
 	filter_.forget_exclusions();
 	for (SlurmNode &node : std::exchange(snapshot_nodes_, {}))
 		slurm_node_seen(std::move(node));

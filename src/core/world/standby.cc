@@ -78,6 +78,7 @@ void forget_old_ends(State &state)
 	}
 	for (auto &[uid, entry] : state.pods)
 		entry.eviction.reset();
+	state.native_jobs.forget_answers(state.seen_us);
 }
 
 void World::forget_on_standby(Now now)
