@@ -35,6 +35,46 @@ void questions_have_a_pace()
 	CHECK(count <= 16 && asked.size() >= 13);
 }
 
+/* Otherwise one pod whose annotation is edited again and again would have all questions. */
+void namespaces_take_turns()
+{
+	for (const bool is_one_pod : {false, true}) {
+		NativeStage s;
+		std::uint32_t number = 100;
+		const auto edit = [&](int pod) {
+			Pod p = NativeStage::asking("evil" + std::to_string(pod), ++number);
+			p.name_space = is_one_pod ? "default" : "evil";
+			s.world.observe(PodSeen{p}, s.now);
+		};
+		for (int i = 0; i < (is_one_pod ? 1 : 15); i++)
+			edit(i);
+		(void)s.act();
+		for (int i = 0; i < 10; i++) { /* the evil ones have had their turns */
+			const std::string one = s.question();
+			if (!one.empty())
+				s.answer(k_no_such_job,
+					static_cast<std::uint32_t>(std::stoul(one.substr(4))));
+			advance(s.now, k_native_second / 4);
+			edit(20);
+			(void)s.act();
+		}
+		s.world.observe(PodSeen{NativeStage::asking("a", 5000)}, s.now);
+		(void)s.act();
+		std::string asked;
+		for (int i = 0; i < 3; i++) {
+			advance(s.now, k_native_second / 4);
+			edit(20);
+			(void)s.act();
+			const std::string one = s.question();
+			asked += one + " ";
+			if (!one.empty())
+				s.answer(k_no_such_job,
+					static_cast<std::uint32_t>(std::stoul(one.substr(4))));
+		}
+		CHECK(asked.find("ask:5000 ") != std::string::npos);
+	}
+}
+
 /* Many jobs on a node that stays COMPLETING. */
 void hasty_questions_take_turns_with_the_others()
 {
@@ -225,6 +265,7 @@ int main()
 	return check::run_tests("world_native_questions",
 		{
 			TEST(questions_have_a_pace),
+			TEST(namespaces_take_turns),
 			TEST(hasty_questions_take_turns_with_the_others),
 			TEST(a_node_that_slurm_has_lost_completes_nothing),
 			TEST(pods_look_often_only_if_they_lack_room),

@@ -20,6 +20,8 @@ constexpr std::int64_t k_array_us = 600'000'000;
 constexpr std::int64_t k_per_task_us = 1'000;
 /* Pods that wait and are looked at after an answer; others look each minute. */
 constexpr std::size_t k_woken_max = 16;
+/* Namespaces whose turn was longer ago are equal. */
+constexpr std::int64_t k_turn_kept_us = 60'000'000;
 
 } // namespace
 
@@ -40,14 +42,16 @@ void NativeJobs::drop_waiting(const PodUid &pod)
 		return;
 	const auto &[name_space, job] = known.mapped();
 	const auto counts = waited_for_.find(name_space);
-	if (--counts->second.at(job) == 0)
+	if (--counts->second.at(job) == 0) {
 		counts->second.erase(job);
+		jobs_.at(job).namespaces.erase(name_space);
+	}
 	if (counts->second.empty())
 		waited_for_.erase(counts);
 	drop(pod, &Entry::waiting, job);
 }
 
-bool NativeJobs::wait(const PodUid &pod, const std::string &name_space, JobId job)
+bool NativeJobs::wait(const PodUid &pod, const std::string &name_space, JobId job, Now now)
 {
 	const auto known = waits_.find(pod);
 	if (known != waits_.end() && known->second.job == job)
@@ -58,7 +62,11 @@ bool NativeJobs::wait(const PodUid &pod, const std::string &name_space, JobId jo
 		return false;
 	counts[job]++;
 	waits_[pod] = {name_space, job};
-	jobs_[job].waiting.insert(pod);
+	const bool is_new = !jobs_.contains(job);
+	Entry &entry = jobs_[job];
+	entry.waited_since_us = is_new ? now.mono_us : entry.waited_since_us;
+	entry.waiting.insert(pod);
+	entry.namespaces.insert(name_space);
 	return true;
 }
 
@@ -145,21 +153,24 @@ void NativeJobs::note_completing(const std::string &node, bool is_completing)
 		completing_.erase(node);
 }
 
-bool NativeJobs::is_hasty(const Entry &entry) const
+NativeJobs::Kind NativeJobs::kind_of(const Entry &entry) const
 {
-	return !completing_.empty() &&
+	const bool is_completing = !completing_.empty() &&
 		std::ranges::any_of(entry.tenants, [this](const PodUid &pod) {
 			return completing_.contains(tenants_.at(pod).node);
 		});
+	if (is_completing)
+		return of_completing_node;
+	return entry.tenants.empty() ? of_waiting_pods : of_bound_pods;
 }
 
-std::int64_t NativeJobs::due_us(JobId job, const Entry &entry) const
+std::int64_t NativeJobs::due_us(JobId job, const Entry &entry, Kind kind) const
 {
 	const auto quiet = quiet_until_us_.find(job);
 	if (entry.tenants.empty() && quiet != quiet_until_us_.end() && entry.wanted_us == 0)
 		return std::max(entry.asked_us, quiet->second);
 	if (entry.asked_us == 0)
-		return 0;
+		return entry.waited_since_us;
 	std::int64_t pause = k_hopeless_us;
 	if (!entry.waiting.empty() && (!entry.last || may_start(&*entry.last)))
 		pause = k_waiting_us;
@@ -168,42 +179,69 @@ std::int64_t NativeJobs::due_us(JobId job, const Entry &entry) const
 			std::max(k_bound_us, static_cast<std::int64_t>(with_pods_) * k_per_job_us));
 	if (entry.has_failed)
 		pause = std::min(pause, k_failed_us);
-	if (is_hasty(entry))
+	if (kind == of_completing_node)
 		pause = k_hasty_us;
 	const std::int64_t regular = entry.asked_us + pause;
 	return entry.wanted_us > 0 ? std::min(regular, entry.wanted_us) : regular;
+}
+
+std::int64_t NativeJobs::turn_us(const std::string &name_space) const
+{
+	const auto turn = turns_us_.find(name_space);
+	return turn == turns_us_.end() ? 0 : turn->second;
+}
+
+/* Of those whose pods wait for the job. */
+const std::string &NativeJobs::next_namespace(const Entry &entry) const
+{
+	return *std::ranges::min_element(
+		entry.namespaces, {}, [this](const std::string &name) { return turn_us(name); });
+}
+
+void NativeJobs::note_turn(const Entry &entry, Now now)
+{
+	turns_us_[next_namespace(entry)] = now.mono_us;
+	std::erase_if(turns_us_,
+		[&](const auto &one) { return one.second < now.mono_us - k_turn_kept_us; });
+}
+
+NativeJobs::OverdueByKind NativeJobs::overdue(Now now) const
+{
+	OverdueByKind first;
+	for (const auto &[id, entry] : jobs_) {
+		const Kind kind = kind_of(entry);
+		const std::int64_t due = due_us(id, entry, kind);
+		const bool waits = kind == of_waiting_pods;
+		if (due > now.mono_us || (waits && now.mono_us < waiting_pause_until_us_))
+			continue;
+		const Overdue one{waits ? turn_us(next_namespace(entry)) : 0, due, id};
+		if (!first[kind] || one < *first[kind])
+			first[kind] = one;
+	}
+	return first;
 }
 
 std::optional<JobId> NativeJobs::take_question(Now now)
 {
 	if (in_flight_ || now.mono_us < pause_until_us_)
 		return std::nullopt;
-	/* the longest overdue of each kind: hasty, other bound, waiting */
-	std::pair<std::int64_t, Entry *> best[3] = {};
-	std::optional<JobId> ids[3];
-	for (auto &[id, entry] : jobs_) {
-		const std::size_t kind = is_hasty(entry) ? 0 : entry.tenants.empty() ? 2 : 1;
-		const std::int64_t due = due_us(id, entry);
-		if (due > now.mono_us || (kind == 2 && now.mono_us < waiting_pause_until_us_))
-			continue;
-		if (!ids[kind] || due < best[kind].first) {
-			best[kind] = {due, &entry};
-			ids[kind] = id;
-		}
-	}
-	std::size_t kind = was_for_waiting_ ? 1 : 2;
-	if (!ids[kind])
-		kind = 3 - kind;
-	if (ids[0] && (!was_hasty_ || !ids[kind]))
-		kind = 0;
-	if (!ids[kind])
+	const OverdueByKind first = overdue(now);
+	Kind kind = was_for_waiting_ ? of_bound_pods : of_waiting_pods;
+	if (!first[kind])
+		kind = was_for_waiting_ ? of_waiting_pods : of_bound_pods;
+	if (first[of_completing_node] && (!was_hasty_ || !first[kind]))
+		kind = of_completing_node;
+	if (!first[kind])
 		return std::nullopt;
-	was_hasty_ = kind == 0;
+	was_hasty_ = kind == of_completing_node;
 	if (!was_hasty_)
-		was_for_waiting_ = kind == 2;
-	best[kind].second->asked_us = now.mono_us;
-	best[kind].second->wanted_us = 0;
-	in_flight_ = ids[kind];
+		was_for_waiting_ = kind == of_waiting_pods;
+	Entry &entry = jobs_.at(first[kind]->job);
+	if (kind == of_waiting_pods)
+		note_turn(entry, now);
+	entry.asked_us = now.mono_us;
+	entry.wanted_us = 0;
+	in_flight_ = first[kind]->job;
 	in_flight_us_ = now.mono_us;
 	return in_flight_;
 }

@@ -7,7 +7,8 @@
  * answer, so slurmctld gets at most five per second, whatever pods there are. Jobs with bound pods
  * are asked for again and again, because no event tells their end; those on a node that completes
  * jobs come first, but have every second question at most. Jobs that waiting pods name and the
- * other ones take turns, so neither delays the other by more than itself.
+ * other ones take turns, so neither delays the other by more than itself. So do the namespaces of
+ * waiting pods, however many jobs the pods of one of them name in a row.
  *
  * Times are monotonic microseconds; 0: never.
  */
@@ -17,6 +18,7 @@
 #include "src/core/model/now.h"
 #include "src/core/reconcile/native_pods.h"
 
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -47,7 +49,7 @@ class NativeJobs
 	static constexpr std::int64_t k_pause_us = 200'000;
 
 	/* The pod waits for the job. false: pods of its namespace wait for too many others. */
-	bool wait(const PodUid &pod, const std::string &name_space, JobId job);
+	bool wait(const PodUid &pod, const std::string &name_space, JobId job, Now now);
 	void settle(const PodUid &pod, const NativeTenant &tenant);
 	void forget(const PodUid &pod);
 
@@ -84,13 +86,28 @@ class NativeJobs
 		std::optional<NativeAnswer> last; /* without failed questions */
 		bool has_failed = false;          /* the last question */
 		std::int64_t asked_us = 0, answered_us = 0, wanted_us = 0;
+		std::int64_t waited_since_us =
+			0; /* when the first pod named it; 0: bound ones did */
 		std::set<PodUid> tenants, waiting;
-		PodUid last_woken; /* of those that wait */
+		std::set<std::string> namespaces; /* of those that wait */
+		PodUid last_woken;                /* likewise */
 	};
-	[[nodiscard]] std::int64_t due_us(JobId job, const Entry &entry) const;
+	enum Kind : std::size_t { of_completing_node, of_bound_pods, of_waiting_pods };
+	/* A question whose time has come. The smallest one is asked next. */
+	struct Overdue {
+		std::int64_t turn_us = 0, due_us = 0;
+		JobId job;
+		auto operator<=>(const Overdue &) const = default;
+	};
+	using OverdueByKind = std::array<std::optional<Overdue>, 3>;
+	[[nodiscard]] Kind kind_of(const Entry &entry) const;
+	[[nodiscard]] std::int64_t due_us(JobId job, const Entry &entry, Kind kind) const;
+	[[nodiscard]] std::int64_t turn_us(const std::string &name_space) const;
+	[[nodiscard]] const std::string &next_namespace(const Entry &entry) const;
+	[[nodiscard]] OverdueByKind overdue(Now now) const;
+	void note_turn(const Entry &entry, Now now);
 	static void note_answer(Entry &entry, NativeAnswer answer, Now now);
 	void note_quiet(JobId job, const NativeAnswer &answer, Now now, std::size_t described);
-	[[nodiscard]] bool is_hasty(const Entry &entry) const;
 	void drop(const PodUid &pod, std::set<PodUid> Entry::*from, JobId job);
 	void drop_waiting(const PodUid &pod);
 
@@ -105,6 +122,8 @@ class NativeJobs
 	std::map<std::string, std::map<JobId, std::size_t>> waited_for_;
 	std::size_t with_pods_ = 0;
 	std::set<std::string> completing_;
+	/* by namespace: when a question was asked for its waiting pods; not if long ago */
+	std::map<std::string, std::int64_t> turns_us_;
 	/* Numbers that are not asked for again before that for waiting pods, also if these name
 	 * another number in between. */
 	std::map<JobId, std::int64_t> quiet_until_us_;

@@ -171,7 +171,7 @@ void World::NativeLooker::wait()
 		return tell(spec.error());
 	}
 	const JobId job{spec->options.native_job};
-	if (!jobs.wait(uid, entry.pod->name_space, job)) {
+	if (!jobs.wait(uid, entry.pod->name_space, job, now)) {
 		look_again(k_native_look_us);
 		return tell(
 			{Errc::again, native_text::too_many_jobs(NativeJobs::k_waited_for_max)});
