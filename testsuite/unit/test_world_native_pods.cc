@@ -115,6 +115,36 @@ void the_end_of_the_job_ends_the_pod()
 	}
 }
 
+/* slurmctld can refuse questions while the link to the plugin is there. */
+void a_pod_says_that_slurmctld_does_not_answer()
+{
+	for (const bool is_first : {true, false}) {
+		NativeStage s;
+		s.run("a");
+		const std::uint32_t job = is_first ? 50 : 7;
+		s.world.observe(PodSeen{NativeStage::asking("b", job)}, s.now);
+		s.pass(6); /* what was said of job 7 leaves room, and is old */
+		std::string told = s.act();
+		int asked = 0;
+		for (int i = 0; i < 40; i++) {
+			s.pass(1);
+			const std::string one = s.question();
+			if (!one.empty()) {
+				asked++;
+				s.answer(k_no_word,
+					static_cast<std::uint32_t>(std::stoul(one.substr(4))));
+			}
+			told += s.act();
+			s.world.answer(ReportAnswered{{"b"}, Ok{}}, s.now);
+		}
+		CHECK(told.find("report:b:SlurmPending") != std::string::npos);
+		CHECK(asked <= 16); /* both jobs each 5 s */
+		CHECK_EQUAL(s.text,
+			"slurmctld has not answered about Slurm job " + std::to_string(job) +
+				"; it is asked again");
+	}
+}
+
 /* slurmctld has just been restored from an older state, for example. */
 void a_job_that_slurm_does_not_know_is_asked_for_twice()
 {
@@ -426,6 +456,7 @@ int main()
 			TEST(a_refused_pod_says_why_and_is_tried_again),
 			TEST(jobs_with_pods_have_room_for_no_more_than_they_have),
 			TEST(the_end_of_the_job_ends_the_pod),
+			TEST(a_pod_says_that_slurmctld_does_not_answer),
 			TEST(a_job_that_slurm_does_not_know_is_asked_for_twice),
 			TEST(what_is_said_once_only_ends_no_pod),
 			TEST(silence_ends_no_pod),

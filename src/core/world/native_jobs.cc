@@ -109,6 +109,12 @@ std::int64_t NativeJobs::answered_us(JobId job) const
 	return entry != jobs_.end() ? entry->second.answered_us : 0;
 }
 
+bool NativeJobs::has_failed(JobId job) const
+{
+	const auto entry = jobs_.find(job);
+	return entry != jobs_.end() && entry->second.has_failed;
+}
+
 const NativeTenant *NativeJobs::tenant(const PodUid &pod) const
 {
 	const auto known = tenants_.find(pod);
@@ -271,10 +277,10 @@ void NativeJobs::forget_answers(std::int64_t now_us)
 void NativeJobs::note_answer(Entry &entry, NativeAnswer answer, Now now)
 {
 	entry.has_failed = !answer && answer.error().code != Errc::not_found;
-	if (entry.has_failed)
-		return;
-	entry.last = std::move(answer);
-	entry.answered_us = now.mono_us;
+	if (!entry.has_failed)
+		entry.answered_us = now.mono_us;
+	if (!entry.has_failed || !entry.last)
+		entry.last = std::move(answer);
 }
 
 std::set<PodUid> NativeJobs::answered(

@@ -56,6 +56,8 @@ class NativeJobs
 	/* nullptr: not asked yet */
 	[[nodiscard]] const NativeAnswer *answer(JobId job) const;
 	[[nodiscard]] std::int64_t answered_us(JobId job) const;
+	/* slurmctld has not answered the last question. */
+	[[nodiscard]] bool has_failed(JobId job) const;
 	[[nodiscard]] NativeUse use(JobId job, const PodUid &but) const;
 	/* Whether pods may be bound in the job, although many others have pods. */
 	[[nodiscard]] bool may_have_pods(JobId job) const;
@@ -83,11 +85,12 @@ class NativeJobs
 
       private:
 	struct Entry {
-		std::optional<NativeAnswer> last; /* without failed questions */
-		bool has_failed = false;          /* the last question */
+		/* that of a failed question only if no other was answered */
+		std::optional<NativeAnswer> last;
+		bool has_failed = false; /* the last question */
 		std::int64_t asked_us = 0, answered_us = 0, wanted_us = 0;
-		std::int64_t waited_since_us =
-			0; /* when the first pod named it; 0: bound ones did */
+		/* when the first pod named it; 0: a bound one did */
+		std::int64_t waited_since_us = 0;
 		std::set<PodUid> tenants, waiting;
 		std::set<std::string> namespaces; /* of those that wait */
 		PodUid last_woken;                /* likewise */

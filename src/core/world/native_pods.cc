@@ -199,8 +199,12 @@ void World::NativeLooker::bind(const JobSpec &spec, const NativePlace &place)
 		return;
 	}
 	NativeJobs &jobs = world.state_.native_jobs;
-	if (now.mono_us > jobs.answered_us(job) + NativeJobs::k_fresh_us)
-		return jobs.ask_at(job, now.mono_us);
+	if (now.mono_us > jobs.answered_us(job) + NativeJobs::k_fresh_us) {
+		if (jobs.has_failed(job)) /* it is asked again after a pause */
+			return tell({Errc::again, native_text::no_answer(job)});
+		jobs.ask_at(job, now.mono_us);
+		return tell({Errc::again, native_text::not_asked(job)});
+	}
 	entry.native_doubt_us = 0;
 	Bind bind;
 	bind.job = job;
