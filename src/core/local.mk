@@ -304,6 +304,7 @@ core_files = \
 	%D%/world/native_jobs.h \
 	%D%/world/native_pods.cc \
 	%D%/world/native_pods.h \
+	%D%/world/native_questions.cc \
 	%D%/world/node_changes.cc \
 	%D%/world/node_exclusions.cc \
 	%D%/world/placing_queue.cc \

@@ -2,6 +2,8 @@
 /* World and native jobs of pods: for which one slurmctld is asked next, and who looks then. */
 #include "testsuite/unit/native_stage.h"
 
+#include <ctime>
+
 using namespace slurmkube;
 using namespace slurmkube::core;
 using namespace slurmkube::check;
@@ -102,6 +104,29 @@ void hasty_questions_take_turns_with_the_others()
 	}
 	CHECK(asked.contains("ask:50"));
 	CHECK_EQUAL(asked.size(), 31U);
+}
+
+/* Rounds come many times per second, and hybrid nodes complete jobs nearly always. */
+void rounds_between_questions_cost_nothing()
+{
+	const auto cpu_us = [](int rounds, std::uint32_t jobs) {
+		NativeJobs native;
+		Now now = k_start;
+		for (std::uint32_t i = 0; i < jobs * 64; i++) {
+			const NativeMark mark{{1 + i / 64}, 1, 0, 1, "slurm-a"};
+			native.settle({"pod" + std::to_string(i)}, {mark, "n2", 10, 1});
+		}
+		native.note_completing("n2", true);
+		const std::clock_t begun = std::clock();
+		for (int i = 0; i < rounds; i++) {
+			advance(now, 100);
+			if (const auto job = native.take_question(now))
+				(void)native.answered(*job, job_of_user(job->number), now);
+			native.note_completing("n2", true);
+		}
+		return static_cast<double>(std::clock() - begun) * 1e6 / CLOCKS_PER_SEC;
+	};
+	CHECK(cpu_us(20'000, 128) < 10 * cpu_us(20'000, 1) + 100'000);
 }
 
 void a_node_that_slurm_has_lost_completes_nothing()
@@ -267,6 +292,7 @@ int main()
 			TEST(questions_have_a_pace),
 			TEST(namespaces_take_turns),
 			TEST(hasty_questions_take_turns_with_the_others),
+			TEST(rounds_between_questions_cost_nothing),
 			TEST(a_node_that_slurm_has_lost_completes_nothing),
 			TEST(pods_look_often_only_if_they_lack_room),
 			TEST(a_waiting_pod_plans_one_look_at_a_time),

@@ -6,25 +6,6 @@
 namespace slurmkube::core
 {
 
-namespace
-{
-
-/* Between two questions about a job: that has bound pods (and as much longer as there are many), on
- * a node that completes jobs, that waiting pods name and that may start, and any other one. */
-constexpr std::int64_t k_bound_us = 10'000'000, k_per_job_us = 400'000, k_hasty_us = 2'000'000,
-		       k_waiting_us = 5'000'000, k_hopeless_us = 60'000'000;
-constexpr std::int64_t k_failed_us = 5'000'000;
-/* For a number that stands for a large array. */
-constexpr std::int64_t k_array_us = 600'000'000;
-/* slurmctld describes all tasks of an array, under its locks. */
-constexpr std::int64_t k_per_task_us = 1'000;
-/* Pods that wait and are looked at after an answer; others look each minute. */
-constexpr std::size_t k_woken_max = 16;
-/* Namespaces whose turn was longer ago are equal. */
-constexpr std::int64_t k_turn_kept_us = 60'000'000;
-
-} // namespace
-
 void NativeJobs::drop(const PodUid &pod, std::set<PodUid> Entry::*from, JobId job)
 {
 	const auto entry = jobs_.find(job);
@@ -67,6 +48,7 @@ bool NativeJobs::wait(const PodUid &pod, const std::string &name_space, JobId jo
 	entry.waited_since_us = is_new ? now.mono_us : entry.waited_since_us;
 	entry.waiting.insert(pod);
 	entry.namespaces.insert(name_space);
+	next_us_ = 0;
 	return true;
 }
 
@@ -75,12 +57,16 @@ void NativeJobs::settle(const PodUid &pod, const NativeTenant &tenant)
 	const auto known = tenants_.find(pod);
 	if (known != tenants_.end() && known->second == tenant)
 		return;
-	if (known != tenants_.end() && known->second.mark.job != tenant.mark.job)
-		forget(pod);
 	Entry &entry = jobs_[tenant.mark.job];
+	if (known != tenants_.end() && known->second.mark.job == tenant.mark.job)
+		leave_node(entry, known->second.node);
+	else
+		drop_tenant(pod);
 	with_pods_ += entry.tenants.empty() ? 1U : 0U;
 	entry.tenants.insert(pod);
+	entry.nodes[tenant.node]++;
 	tenants_[pod] = tenant;
+	next_us_ = 0;
 	drop_waiting(pod); /* last: the entry keeps its answer */
 }
 
@@ -89,12 +75,20 @@ void NativeJobs::forget(const PodUid &pod)
 	if (jobs_.empty())
 		return;
 	drop_waiting(pod);
+	drop_tenant(pod);
+}
+
+void NativeJobs::drop_tenant(const PodUid &pod)
+{
 	const auto known = tenants_.extract(pod);
 	if (!known)
 		return;
 	const JobId job = known.mapped().mark.job;
-	with_pods_ -= jobs_.at(job).tenants.size() == 1 ? 1U : 0U;
+	Entry &entry = jobs_.at(job);
+	with_pods_ -= entry.tenants.size() == 1 ? 1U : 0U;
+	leave_node(entry, known.mapped().node);
 	drop(pod, &Entry::tenants, job);
+	next_us_ = 0;
 }
 
 const NativeAnswer *NativeJobs::answer(JobId job) const
@@ -147,171 +141,26 @@ bool NativeJobs::may_have_pods(JobId job) const
 
 void NativeJobs::ask_at(JobId job, std::int64_t at_us)
 {
-	if (const auto entry = jobs_.find(job); entry != jobs_.end())
-		entry->second.wanted_us = std::max<std::int64_t>(at_us, 1);
+	const auto entry = jobs_.find(job);
+	if (entry == jobs_.end())
+		return;
+	entry->second.wanted_us = std::max<std::int64_t>(at_us, 1);
+	next_us_ = 0;
 }
 
 void NativeJobs::note_completing(const std::string &node, bool is_completing)
 {
-	if (is_completing)
-		completing_.insert(node);
-	else
+	if (!is_completing)
 		completing_.erase(node);
+	else if (completing_.insert(node).second)
+		next_us_ = 0;
 }
 
-NativeJobs::Kind NativeJobs::kind_of(const Entry &entry) const
+void NativeJobs::leave_node(Entry &entry, const std::string &node)
 {
-	const bool is_completing = !completing_.empty() &&
-		std::ranges::any_of(entry.tenants, [this](const PodUid &pod) {
-			return completing_.contains(tenants_.at(pod).node);
-		});
-	if (is_completing)
-		return of_completing_node;
-	return entry.tenants.empty() ? of_waiting_pods : of_bound_pods;
-}
-
-std::int64_t NativeJobs::due_us(JobId job, const Entry &entry, Kind kind) const
-{
-	const auto quiet = quiet_until_us_.find(job);
-	if (entry.tenants.empty() && quiet != quiet_until_us_.end() && entry.wanted_us == 0)
-		return std::max(entry.asked_us, quiet->second);
-	if (entry.asked_us == 0)
-		return entry.waited_since_us;
-	std::int64_t pause = k_hopeless_us;
-	if (!entry.waiting.empty() && (!entry.last || may_start(&*entry.last)))
-		pause = k_waiting_us;
-	if (!entry.tenants.empty())
-		pause = std::min(pause,
-			std::max(k_bound_us, static_cast<std::int64_t>(with_pods_) * k_per_job_us));
-	if (entry.has_failed)
-		pause = std::min(pause, k_failed_us);
-	if (kind == of_completing_node)
-		pause = k_hasty_us;
-	const std::int64_t regular = entry.asked_us + pause;
-	return entry.wanted_us > 0 ? std::min(regular, entry.wanted_us) : regular;
-}
-
-std::int64_t NativeJobs::turn_us(const std::string &name_space) const
-{
-	const auto turn = turns_us_.find(name_space);
-	return turn == turns_us_.end() ? 0 : turn->second;
-}
-
-/* Of those whose pods wait for the job. */
-const std::string &NativeJobs::next_namespace(const Entry &entry) const
-{
-	return *std::ranges::min_element(
-		entry.namespaces, {}, [this](const std::string &name) { return turn_us(name); });
-}
-
-void NativeJobs::note_turn(const Entry &entry, Now now)
-{
-	turns_us_[next_namespace(entry)] = now.mono_us;
-	std::erase_if(turns_us_,
-		[&](const auto &one) { return one.second < now.mono_us - k_turn_kept_us; });
-}
-
-NativeJobs::OverdueByKind NativeJobs::overdue(Now now) const
-{
-	OverdueByKind first;
-	for (const auto &[id, entry] : jobs_) {
-		const Kind kind = kind_of(entry);
-		const std::int64_t due = due_us(id, entry, kind);
-		const bool waits = kind == of_waiting_pods;
-		if (due > now.mono_us || (waits && now.mono_us < waiting_pause_until_us_))
-			continue;
-		const Overdue one{waits ? turn_us(next_namespace(entry)) : 0, due, id};
-		if (!first[kind] || one < *first[kind])
-			first[kind] = one;
-	}
-	return first;
-}
-
-std::optional<JobId> NativeJobs::take_question(Now now)
-{
-	if (in_flight_ || now.mono_us < pause_until_us_)
-		return std::nullopt;
-	const OverdueByKind first = overdue(now);
-	Kind kind = was_for_waiting_ ? of_bound_pods : of_waiting_pods;
-	if (!first[kind])
-		kind = was_for_waiting_ ? of_waiting_pods : of_bound_pods;
-	if (first[of_completing_node] && (!was_hasty_ || !first[kind]))
-		kind = of_completing_node;
-	if (!first[kind])
-		return std::nullopt;
-	was_hasty_ = kind == of_completing_node;
-	if (!was_hasty_)
-		was_for_waiting_ = kind == of_waiting_pods;
-	Entry &entry = jobs_.at(first[kind]->job);
-	if (kind == of_waiting_pods)
-		note_turn(entry, now);
-	entry.asked_us = now.mono_us;
-	entry.wanted_us = 0;
-	in_flight_ = first[kind]->job;
-	in_flight_us_ = now.mono_us;
-	return in_flight_;
-}
-
-void NativeJobs::note_quiet(JobId job, const NativeAnswer &answer, Now now, std::size_t described)
-{
-	std::erase_if(quiet_until_us_, [&](const auto &one) { return one.second <= now.mono_us; });
-	std::int64_t pause = may_start(&answer) ? k_waiting_us : k_hopeless_us;
-	if (!answer && answer.error().code != Errc::not_found)
-		pause = k_failed_us;
-	if (described > k_array_tasks_max)
-		pause = k_array_us;
-	quiet_until_us_[job] = now.mono_us + pause;
-}
-
-void NativeJobs::forget_answers(std::int64_t now_us)
-{
-	known_since_us_ = now_us;
-	quiet_until_us_.clear();
-	for (auto &[id, entry] : jobs_) {
-		entry.last.reset();
-		entry.has_failed = false;
-		entry.asked_us = entry.answered_us = 0;
-	}
-}
-
-void NativeJobs::note_answer(Entry &entry, NativeAnswer answer, Now now)
-{
-	entry.has_failed = !answer && answer.error().code != Errc::not_found;
-	if (!entry.has_failed)
-		entry.answered_us = now.mono_us;
-	if (!entry.has_failed || !entry.last)
-		entry.last = std::move(answer);
-}
-
-std::set<PodUid> NativeJobs::answered(
-	JobId job, NativeAnswer answer, Now now, std::size_t described)
-{
-	in_flight_.reset();
-	pause_until_us_ = now.mono_us + k_pause_us;
-	if (answer)
-		described = std::max(described, answer->described);
-	waiting_pause_until_us_ = std::max(waiting_pause_until_us_,
-		now.mono_us + static_cast<std::int64_t>(described) * k_per_task_us);
-	const auto found = jobs_.find(job);
-	if (in_flight_us_ >= known_since_us_) {
-		note_quiet(job, answer, now, described);
-		if (found != jobs_.end())
-			note_answer(found->second, std::move(answer), now);
-	}
-	if (found == jobs_.end())
-		return {};
-	Entry &entry = found->second;
-	std::set<PodUid> woken = entry.tenants;
-	auto next = entry.waiting.upper_bound(entry.last_woken);
-	for (std::size_t i = 0; i < std::min(k_woken_max, entry.waiting.size()); i++) {
-		if (next == entry.waiting.end())
-			next = entry.waiting.begin();
-		entry.last_woken = *next;
-		woken.insert(*next++);
-	}
-	if (entry.tenants.empty() && entry.waiting.empty())
-		jobs_.erase(found);
-	return woken;
+	const auto count = entry.nodes.find(node);
+	if (--count->second == 0)
+		entry.nodes.erase(count);
 }
 
 } // namespace slurmkube::core

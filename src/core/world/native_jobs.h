@@ -92,8 +92,9 @@ class NativeJobs
 		/* when the first pod named it; 0: a bound one did */
 		std::int64_t waited_since_us = 0;
 		std::set<PodUid> tenants, waiting;
-		std::set<std::string> namespaces; /* of those that wait */
-		PodUid last_woken;                /* likewise */
+		std::map<std::string, std::size_t> nodes; /* tenants there */
+		std::set<std::string> namespaces;         /* of those that wait */
+		PodUid last_woken;                        /* likewise */
 	};
 	enum Kind : std::size_t { of_completing_node, of_bound_pods, of_waiting_pods };
 	/* A question whose time has come. The smallest one is asked next. */
@@ -102,17 +103,22 @@ class NativeJobs
 		JobId job;
 		auto operator<=>(const Overdue &) const = default;
 	};
-	using OverdueByKind = std::array<std::optional<Overdue>, 3>;
+	struct Questions {
+		std::array<std::optional<Overdue>, 3> first; /* by kind */
+		std::int64_t next_us;                        /* of those whose time has not come */
+	};
 	[[nodiscard]] Kind kind_of(const Entry &entry) const;
 	[[nodiscard]] std::int64_t due_us(JobId job, const Entry &entry, Kind kind) const;
 	[[nodiscard]] std::int64_t turn_us(const std::string &name_space) const;
 	[[nodiscard]] const std::string &next_namespace(const Entry &entry) const;
-	[[nodiscard]] OverdueByKind overdue(Now now) const;
+	[[nodiscard]] Questions questions(Now now) const;
+	static void leave_node(Entry &entry, const std::string &node);
 	void note_turn(const Entry &entry, Now now);
 	static void note_answer(Entry &entry, NativeAnswer answer, Now now);
 	void note_quiet(JobId job, const NativeAnswer &answer, Now now, std::size_t described);
 	void drop(const PodUid &pod, std::set<PodUid> Entry::*from, JobId job);
 	void drop_waiting(const PodUid &pod);
+	void drop_tenant(const PodUid &pod);
 
 	std::map<JobId, Entry> jobs_;
 	std::map<PodUid, NativeTenant> tenants_;
@@ -134,6 +140,9 @@ class NativeJobs
 	std::int64_t in_flight_us_ = 0, known_since_us_ = 0;
 	/* no question before that, and none for waiting pods */
 	std::int64_t pause_until_us_ = 0, waiting_pause_until_us_ = 0;
+	/* No question is due before that; 0: not known. Whatever makes one due earlier sets 0. So
+	 * the jobs are not walked over in each round. */
+	std::int64_t next_us_ = 0;
 	/* the last question, and the last one of a job that is not hasty */
 	bool was_hasty_ = false, was_for_waiting_ = false;
 };
