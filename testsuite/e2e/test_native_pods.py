@@ -170,9 +170,12 @@ def test_another_users_job_is_as_unknown_as_none(bed):
         wait_reason(bed, name, "SlurmRefused", "there is no Slurm job")
         texts[name] = _says(bed, name)[1].replace(str(number), "N")
         assert "nodeName" not in bed.kube.get("Pod", name)["spec"]
-    equal(texts["foreign"], texts["nothing"])
-    for name in texts:
         bed.delete(name)
+        _make(bed, f"{name}-again", number)  # refused by what was said before
+        wait_reason(bed, f"{name}-again", "SlurmRefused", "there is no Slurm job", timeout=3)
+        equal(_says(bed, f"{name}-again")[1].replace(str(number), "N"), texts[name])
+        bed.delete(f"{name}-again")
+    equal(texts["foreign"], texts["nothing"])
     _cancel(bed, foreign)
 
 

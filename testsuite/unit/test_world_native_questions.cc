@@ -283,6 +283,35 @@ void a_pod_that_names_numbers_in_turn_asks_no_more_often()
 	CHECK_EQUAL(asked, 2);
 }
 
+/* Pods that name the number one after the other would tell it by the time. */
+void of_another_users_job_the_time_tells_nothing()
+{
+	NativeJob foreign = job_of_user(50);
+	foreign.mark.user_id = 2;
+	NativeJob array = foreign;
+	array.described = 1'000;
+	const NativeAnswer words[] = {k_no_such_job, NativeAnswer(foreign), NativeAnswer(array)};
+	for (const NativeAnswer &word : words) {
+		NativeStage s;
+		s.world.observe(PodSeen{NativeStage::asking("a", 50)}, s.now);
+		(void)s.act();
+		CHECK(s.asks_within(1, 50));
+		s.answer(word, 50);
+		CHECK_EQUAL(s.act(), "report:a:SlurmRefused");
+		for (const char *next : {"b", "c", "d"}) {
+			s.world.observe(PodGone{{"a"}, NativeStage::asking("a", 50)}, s.now);
+			(void)s.act();
+			s.pass(15);
+			s.text.clear();
+			s.world.observe(PodSeen{NativeStage::asking(next, 50)}, s.now);
+			CHECK_EQUAL(s.act(), "report:" + std::string(next) + ":SlurmRefused");
+			CHECK(s.text.starts_with("there is no Slurm job 50 of"));
+			s.world.observe(PodGone{{next}, NativeStage::asking(next, 50)}, s.now);
+			(void)s.act();
+		}
+	}
+}
+
 } // namespace
 
 int main()
@@ -299,5 +328,6 @@ int main()
 			TEST(large_answers_delay_those_that_wait_only),
 			TEST(tasks_of_a_job_that_is_not_known_count),
 			TEST(a_pod_that_names_numbers_in_turn_asks_no_more_often),
+			TEST(of_another_users_job_the_time_tells_nothing),
 		});
 }

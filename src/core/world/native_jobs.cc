@@ -45,7 +45,10 @@ bool NativeJobs::wait(const PodUid &pod, const std::string &name_space, JobId jo
 	waits_[pod] = {name_space, job};
 	const bool is_new = !jobs_.contains(job);
 	Entry &entry = jobs_[job];
-	entry.waited_since_us = is_new ? now.mono_us : entry.waited_since_us;
+	if (is_new) {
+		entry.waited_since_us = now.mono_us;
+		recall(job, entry, now);
+	}
 	entry.waiting.insert(pod);
 	entry.namespaces.insert(name_space);
 	next_us_ = 0;

@@ -96,6 +96,13 @@ class NativeJobs
 		std::set<std::string> namespaces;         /* of those that wait */
 		PodUid last_woken;                        /* likewise */
 	};
+	/* What was said of a number, also if no pod names it since. The next one that does is
+	 * answered with it, so that neither the time nor the text differ between users. */
+	struct Heard {
+		std::int64_t quiet_until_us = 0; /* it is not asked for waiting pods before */
+		std::int64_t asked_us = 0, answered_us = 0;
+		NativeAnswer answer;
+	};
 	enum Kind : std::size_t { of_completing_node, of_bound_pods, of_waiting_pods };
 	/* A question whose time has come. The smallest one is asked next. */
 	struct Overdue {
@@ -114,8 +121,10 @@ class NativeJobs
 	[[nodiscard]] Questions questions(Now now) const;
 	static void leave_node(Entry &entry, const std::string &node);
 	void note_turn(const Entry &entry, Now now);
-	static void note_answer(Entry &entry, NativeAnswer answer, Now now);
-	void note_quiet(JobId job, const NativeAnswer &answer, Now now, std::size_t described);
+	static void note_answer(Entry &entry, NativeAnswer answer, std::int64_t answered_us);
+	void note_heard(JobId job, const NativeAnswer &answer, Now now, std::size_t described);
+	static bool is_kept(const Heard &heard, Now now);
+	void recall(JobId job, Entry &entry, Now now) const;
 	void drop(const PodUid &pod, std::set<PodUid> Entry::*from, JobId job);
 	void drop_waiting(const PodUid &pod);
 	void drop_tenant(const PodUid &pod);
@@ -133,9 +142,7 @@ class NativeJobs
 	std::set<std::string> completing_;
 	/* by namespace: when a question was asked for its waiting pods; not if long ago */
 	std::map<std::string, std::int64_t> turns_us_;
-	/* Numbers that are not asked for again before that for waiting pods, also if these name
-	 * another number in between. */
-	std::map<JobId, std::int64_t> quiet_until_us_;
+	std::map<JobId, Heard> heard_;
 	std::optional<JobId> in_flight_;
 	std::int64_t in_flight_us_ = 0, known_since_us_ = 0;
 	/* no question before that, and none for waiting pods */

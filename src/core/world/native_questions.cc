@@ -39,9 +39,9 @@ NativeJobs::Kind NativeJobs::kind_of(const Entry &entry) const
 
 std::int64_t NativeJobs::due_us(JobId job, const Entry &entry, Kind kind) const
 {
-	const auto quiet = quiet_until_us_.find(job);
-	if (entry.tenants.empty() && quiet != quiet_until_us_.end() && entry.wanted_us == 0)
-		return std::max(entry.asked_us, quiet->second);
+	const auto heard = heard_.find(job);
+	if (entry.tenants.empty() && heard != heard_.end() && entry.wanted_us == 0)
+		return std::max(entry.waited_since_us, heard->second.quiet_until_us);
 	if (entry.asked_us == 0)
 		return entry.waited_since_us;
 	std::int64_t pause = k_hopeless_us;
@@ -125,22 +125,38 @@ std::optional<JobId> NativeJobs::take_question(Now now)
 	return in_flight_;
 }
 
-void NativeJobs::note_quiet(JobId job, const NativeAnswer &answer, Now now, std::size_t described)
+bool NativeJobs::is_kept(const Heard &heard, Now now)
 {
-	std::erase_if(quiet_until_us_, [&](const auto &one) { return one.second <= now.mono_us; });
+	return now.mono_us <= std::max(heard.quiet_until_us, heard.answered_us + k_hopeless_us);
+}
+
+void NativeJobs::note_heard(JobId job, const NativeAnswer &answer, Now now, std::size_t described)
+{
+	std::erase_if(heard_, [&](const auto &one) { return !is_kept(one.second, now); });
 	std::int64_t pause = may_start(&answer) ? k_waiting_us : k_hopeless_us;
 	if (!answer && answer.error().code != Errc::not_found)
 		pause = k_failed_us;
 	if (described > k_array_tasks_max)
 		pause = k_array_us;
-	quiet_until_us_[job] = now.mono_us + pause;
+	heard_.insert_or_assign(
+		job, Heard{now.mono_us + pause, in_flight_us_, now.mono_us, answer});
+}
+
+/* For a job that no pod has named since. */
+void NativeJobs::recall(JobId job, Entry &entry, Now now) const
+{
+	const auto known = heard_.find(job);
+	if (known == heard_.end() || !is_kept(known->second, now))
+		return;
+	note_answer(entry, known->second.answer, known->second.answered_us);
+	entry.asked_us = known->second.asked_us;
 }
 
 void NativeJobs::forget_answers(std::int64_t now_us)
 {
 	known_since_us_ = now_us;
 	next_us_ = 0;
-	quiet_until_us_.clear();
+	heard_.clear();
 	for (auto &[id, entry] : jobs_) {
 		entry.last.reset();
 		entry.has_failed = false;
@@ -148,11 +164,11 @@ void NativeJobs::forget_answers(std::int64_t now_us)
 	}
 }
 
-void NativeJobs::note_answer(Entry &entry, NativeAnswer answer, Now now)
+void NativeJobs::note_answer(Entry &entry, NativeAnswer answer, std::int64_t answered_us)
 {
 	entry.has_failed = !answer && answer.error().code != Errc::not_found;
 	if (!entry.has_failed)
-		entry.answered_us = now.mono_us;
+		entry.answered_us = answered_us;
 	if (!entry.has_failed || !entry.last)
 		entry.last = std::move(answer);
 }
@@ -169,9 +185,9 @@ std::set<PodUid> NativeJobs::answered(
 		now.mono_us + static_cast<std::int64_t>(described) * k_per_task_us);
 	const auto found = jobs_.find(job);
 	if (in_flight_us_ >= known_since_us_) {
-		note_quiet(job, answer, now, described);
+		note_heard(job, answer, now, described);
 		if (found != jobs_.end())
-			note_answer(found->second, std::move(answer), now);
+			note_answer(found->second, std::move(answer), now.mono_us);
 	}
 	if (found == jobs_.end())
 		return {};
