@@ -315,6 +315,59 @@ void a_job_leaves_a_node_only_where_names_are_right()
 	}
 }
 
+/* Otherwise one user could keep all others from having any. */
+void a_user_can_have_a_quarter_of_the_jobs_with_pods()
+{
+	NativeStage s;
+	NamespaceRule other = PlaceStage::settings().policy.namespaces.front();
+	const NamespaceRule rule = other;
+	other.name_space = "other";
+	other.user_id = 2;
+	s.world.observe(IdentityRulesSet{{other, rule}, 0});
+	for (std::uint32_t job = 101; job < 134; job++) { /* 32 here and one of another cluster */
+		Pod p = NativeStage::bound("p" + std::to_string(job));
+		NativeMark mark = job_of_user(job).mark;
+		mark.cluster = job == 133 ? "slurm-b" : mark.cluster;
+		p.annotations[names::k_allocation_native_job] = text_of(mark);
+		p.requests = make_requests(10, std::int64_t{1} << 20);
+		s.world.observe(PodSeen{p}, s.now);
+	}
+	const auto try_one = [&](const char *uid, const char *name_space, std::uint32_t job) {
+		Pod p = NativeStage::asking(uid, job);
+		p.name_space = name_space;
+		p.requests = make_requests(10, std::int64_t{1} << 20);
+		s.world.observe(PodSeen{p}, s.now);
+		(void)s.act();
+		NativeJob said = job_of_user(job);
+		said.mark.user_id = name_space == std::string("other") ? 2 : 1;
+		for (int i = 0; i < 100; i++) {
+			const std::string one = s.question();
+			const bool is_ours = one == "ask:" + std::to_string(job);
+			CHECK(one != "ask:133" || is_ours);
+			if (is_ours)
+				s.answer(said, job);
+			else if (!one.empty())
+				s.answer(job_of_user(static_cast<std::uint32_t>(
+						 std::stoul(one.substr(4)))),
+					static_cast<std::uint32_t>(std::stoul(one.substr(4))));
+			if (is_ours)
+				break;
+			advance(s.now, k_native_second / 4);
+		}
+		s.pass(1);
+		return s.act();
+	};
+	CHECK(try_one("a", "default", 200).find("bind:") == std::string::npos);
+	CHECK(s.text.find("32 native jobs of ") != std::string::npos);
+	CHECK(try_one("b", "default", 101).find("bind:b@n2") != std::string::npos);
+	CHECK(try_one("c", "other", 300).find("bind:c@n2") != std::string::npos);
+	/* the job of this number has no pods: the other cluster's has */
+	for (const char *gone : {"a", "p102"})
+		s.world.observe(PodGone{{gone}, NativeStage::bound(gone)}, s.now);
+	CHECK(try_one("d", "default", 133).find("bind:d@n2") != std::string::npos);
+	CHECK_EQUAL(s.world.state().native_jobs.use({133}, {"x"}).pods, 1U);
+}
+
 /* A new agent knows bound pods from their annotations alone, whatever their options are now. */
 void another_agent_keeps_bound_pods()
 {
@@ -465,6 +518,7 @@ int main()
 			TEST(jobs_of_another_slurm_cluster_are_left_alone),
 			TEST(answers_of_before_a_takeover_end_no_pod),
 			TEST(a_job_leaves_a_node_only_where_names_are_right),
+			TEST(a_user_can_have_a_quarter_of_the_jobs_with_pods),
 			TEST(another_agent_keeps_bound_pods),
 			TEST(turned_off_it_refuses_new_pods_only),
 			TEST(a_pod_with_a_job_cannot_get_into_another),

@@ -215,10 +215,10 @@ std::string too_many_jobs(std::size_t most)
 		" native jobs already, which is the maximum";
 }
 
-std::string too_many_jobs_with_pods(std::size_t most)
+std::string too_many_jobs_with_pods(std::size_t most, const std::string &as_whom)
 {
-	return std::to_string(most) +
-		" native jobs have pods at present, which is the maximum; waiting until one ends";
+	return std::to_string(most) + " native jobs" + (as_whom.empty() ? "" : " of " + as_whom) +
+		" have pods at present, which is the maximum; waiting until one ends";
 }
 
 } // namespace native_text

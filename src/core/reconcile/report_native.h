@@ -52,8 +52,8 @@ std::string too_many_pods(const NativeJob &job, std::size_t most);
 std::string not_bound(const Error &why);
 /* Of one namespace. */
 std::string too_many_jobs(std::size_t most);
-/* In the whole cluster. */
-std::string too_many_jobs_with_pods(std::size_t most);
+/* Of the user, for example "user phys (uid 1000)"; empty: in the whole cluster. */
+std::string too_many_jobs_with_pods(std::size_t most, const std::string &as_whom);
 
 } // namespace native_text
 

@@ -55,6 +55,21 @@ bool NativeJobs::wait(const PodUid &pod, const std::string &name_space, JobId jo
 	return true;
 }
 
+void NativeJobs::count(Entry &entry, std::uint32_t user_id)
+{
+	entry.user_id = user_id;
+	with_pods_++;
+	with_pods_of_user_[user_id]++;
+}
+
+void NativeJobs::discount(const Entry &entry)
+{
+	with_pods_--;
+	const auto of_user = with_pods_of_user_.find(entry.user_id);
+	if (--of_user->second == 0)
+		with_pods_of_user_.erase(of_user);
+}
+
 void NativeJobs::settle(const PodUid &pod, const NativeTenant &tenant)
 {
 	const auto known = tenants_.find(pod);
@@ -65,7 +80,8 @@ void NativeJobs::settle(const PodUid &pod, const NativeTenant &tenant)
 		leave_node(entry, known->second.node);
 	else
 		drop_tenant(pod);
-	with_pods_ += entry.tenants.empty() ? 1U : 0U;
+	if (entry.tenants.empty())
+		count(entry, tenant.mark.user_id);
 	entry.tenants.insert(pod);
 	entry.nodes[tenant.node]++;
 	tenants_[pod] = tenant;
@@ -88,7 +104,8 @@ void NativeJobs::drop_tenant(const PodUid &pod)
 		return;
 	const JobId job = known.mapped().mark.job;
 	Entry &entry = jobs_.at(job);
-	with_pods_ -= entry.tenants.size() == 1 ? 1U : 0U;
+	if (entry.tenants.size() == 1)
+		discount(entry);
 	leave_node(entry, known.mapped().node);
 	drop(pod, &Entry::tenants, job);
 	next_us_ = 0;
@@ -135,11 +152,15 @@ NativeUse NativeJobs::use(JobId job, const PodUid &but) const
 	return use;
 }
 
-bool NativeJobs::may_have_pods(JobId job) const
+std::size_t NativeJobs::limit_of_jobs(JobId job, std::uint32_t user_id) const
 {
 	const auto entry = jobs_.find(job);
-	const bool has_pods = entry != jobs_.end() && !entry->second.tenants.empty();
-	return has_pods || with_pods_ < k_with_pods_max;
+	if (entry != jobs_.end() && !entry->second.tenants.empty())
+		return 0;
+	const auto of_user = with_pods_of_user_.find(user_id);
+	if (of_user != with_pods_of_user_.end() && of_user->second >= k_of_user_max)
+		return k_of_user_max;
+	return with_pods_ >= k_with_pods_max ? k_with_pods_max : 0;
 }
 
 void NativeJobs::ask_at(JobId job, std::int64_t at_us)

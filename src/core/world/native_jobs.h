@@ -39,9 +39,10 @@ struct NativeTenant {
 class NativeJobs
 {
       public:
-	/* Different native jobs for which the pods of one namespace can wait, and that can have
-	 * pods at a time. */
-	static constexpr std::size_t k_waited_for_max = 16, k_with_pods_max = 128;
+	/* Different native jobs for which the pods of one namespace can wait, that can have pods
+	 * at a time, and that those of one user can be. */
+	static constexpr std::size_t k_waited_for_max = 16, k_with_pods_max = 128,
+				     k_of_user_max = 32;
 	/* An answer by which a pod may be bound is at most that old. */
 	static constexpr std::int64_t k_fresh_us = 5'000'000;
 	/* The same word about a lost job must come twice, so far apart. */
@@ -59,8 +60,9 @@ class NativeJobs
 	/* slurmctld has not answered the last question. */
 	[[nodiscard]] bool has_failed(JobId job) const;
 	[[nodiscard]] NativeUse use(JobId job, const PodUid &but) const;
-	/* Whether pods may be bound in the job, although many others have pods. */
-	[[nodiscard]] bool may_have_pods(JobId job) const;
+	/* The limit that keeps pods out of this job of the user, because others have pods; 0: none.
+	 */
+	[[nodiscard]] std::size_t limit_of_jobs(JobId job, std::uint32_t user_id) const;
 	[[nodiscard]] const NativeTenant *tenant(const PodUid &pod) const;
 
 	/* The job is asked for at that time, if it was not asked for since. */
@@ -93,8 +95,9 @@ class NativeJobs
 		std::int64_t waited_since_us = 0;
 		std::set<PodUid> tenants, waiting;
 		std::map<std::string, std::size_t> nodes; /* tenants there */
-		std::set<std::string> namespaces;         /* of those that wait */
-		PodUid last_woken;                        /* likewise */
+		std::uint32_t user_id = 0;        /* of the first tenant, for whom the job counts */
+		std::set<std::string> namespaces; /* of those that wait */
+		PodUid last_woken;                /* likewise */
 	};
 	/* What was said of a number, also if no pod names it since. The next one that does is
 	 * answered with it, so that neither the time nor the text differ between users. */
@@ -119,6 +122,8 @@ class NativeJobs
 	[[nodiscard]] std::int64_t turn_us(const std::string &name_space) const;
 	[[nodiscard]] const std::string &next_namespace(const Entry &entry) const;
 	[[nodiscard]] Questions questions(Now now) const;
+	void count(Entry &entry, std::uint32_t user_id);
+	void discount(const Entry &entry);
 	static void leave_node(Entry &entry, const std::string &node);
 	void note_turn(const Entry &entry, Now now);
 	static void note_answer(Entry &entry, NativeAnswer answer, std::int64_t answered_us);
@@ -139,6 +144,7 @@ class NativeJobs
 	/* by namespace: how many pods wait for each job */
 	std::map<std::string, std::map<JobId, std::size_t>> waited_for_;
 	std::size_t with_pods_ = 0;
+	std::map<std::uint32_t, std::size_t> with_pods_of_user_;
 	std::set<std::string> completing_;
 	/* by namespace: when a question was asked for its waiting pods; not if long ago */
 	std::map<std::string, std::int64_t> turns_us_;

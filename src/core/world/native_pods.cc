@@ -53,7 +53,8 @@ bool waits_for_room(const State &state, const JobSpec &spec)
 	const JobId id{spec.options.native_job};
 	const Result<const NativeJob *> job = native_job_for(spec, state.native_jobs.answer(id));
 	const KubeNode *node = job ? state.kube_node((*job)->nodes.front()) : nullptr;
-	return node && node->ready && !node->unschedulable && state.native_jobs.may_have_pods(id);
+	return node && node->ready && !node->unschedulable &&
+		state.native_jobs.limit_of_jobs(id, spec.user_id) == 0;
 }
 
 } // namespace
@@ -135,9 +136,13 @@ Result<NativePlace> FactsReader::native_place_of(
 	const Result<const NativeJob *> job = native_job_for(spec, state_.native_jobs.answer(id));
 	if (!job)
 		return job.error();
-	if (!state_.native_jobs.may_have_pods(id))
+	/* no answer of this cluster would judge it */
+	if ((*job)->mark.cluster != state_.sync.plugin().cluster_name)
+		return Error{Errc::again, native_text::no_answer(id)};
+	if (const std::size_t most = state_.native_jobs.limit_of_jobs(id, spec.user_id); most > 0)
 		return Error{Errc::again,
-			native_text::too_many_jobs_with_pods(NativeJobs::k_with_pods_max)};
+			native_text::too_many_jobs_with_pods(
+				most, most == NativeJobs::k_of_user_max ? spec.as_whom : "")};
 	const std::string &name = (*job)->nodes.front();
 	const NativeNode node{state_.kube_node(name), state_.slurm_node(name),
 		facts_of_place(uid, entry, uid, name)};
@@ -219,6 +224,9 @@ void World::NativeLooker::bind(const JobSpec &spec, const NativePlace &place)
 void World::NativeLooker::judge(const NativeMark &mark)
 {
 	NativeJobs &jobs = world.state_.native_jobs;
+	/* It was bound while another Slurm cluster led, whose jobs have the same numbers. */
+	if (mark.cluster != world.state_.sync.plugin().cluster_name)
+		return jobs.forget(uid);
 	jobs.settle(uid, tenant_of(entry, mark));
 	const NativeLook look = look_at_bound(world.state_, entry, mark, bound_node_of(entry), now);
 	entry.native_doubt_us = look.doubt_us;
