@@ -234,9 +234,8 @@ void all_go_back_together_also_when_one_answers_late()
 
 /* Slurm placed both components on the same node, where a pod of another job is still ending:
  * either component fits, but not both. */
-void components_on_one_node_are_bound_together_or_not()
+void place_both_on_one_node(LivingStage &stage)
 {
-	LivingStage stage;
 	for (Pod *pod : {&stage.head, &stage.worker})
 		pod->constraints.node_selector.clear();
 	stage.job.roles = {LivingStage::role("head", 1, stage.head),
@@ -257,7 +256,13 @@ void components_on_one_node_are_bound_together_or_not()
 	stage.allocate("ray-uid", nodes({{"n1", 1}}));
 	stage.pass(2 * k_second);
 	CHECK_EQUAL(stage.step(), "");
-	LivingStage never = stage;
+}
+
+void components_on_one_node_are_bound_together_or_not()
+{
+	LivingStage stage, never;
+	place_both_on_one_node(stage);
+	place_both_on_one_node(never);
 	CHECK(has(never.steps(8), "given back"));
 	gone(stage, {"old"});
 	stage.pass(2 * k_second);

@@ -479,7 +479,7 @@ void the_mark_of_an_earlier_binding_judges_no_pod()
 	s.pass(10);
 	s.allocate("a", 9, "n1");
 	CHECK_EQUAL(s.act(), "bind:a@n1");
-	CHECK(!s.world.state().pods.at({"a"}).native_mark);
+	CHECK(!s.world.state().pods.at({"a"}).native->mark);
 	s.world.answer(BindAnswered{{"a"}, Ok{}}, s.now);
 	CHECK_EQUAL(s.act(), "");
 	CHECK_EQUAL(s.question(), "");

@@ -77,7 +77,8 @@ void World::mark_in_flight(const PodUid &uid, const Action &action, Now now)
 		changes_.note(uid);
 		entry.busy.bind = true;
 		entry.assumed_node = bind->node;
-		entry.native_mark = bind->native;
+		if (entry.native)
+			entry.native->mark = bind->native;
 		settle_share(uid, entry, now);
 	} else if (const auto *remove = std::get_if<DeletePod>(&action)) {
 		entry.busy.remove = true;

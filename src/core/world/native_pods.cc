@@ -21,15 +21,19 @@ namespace
  * for it. */
 constexpr std::int64_t k_native_look_us = 60'000'000, k_room_look_us = 5'000'000;
 
+/* As strings, because each look at any pod searches for them. */
+const std::string k_option = std::string(names::k_option_prefix) + "job";
+const std::string k_mark = names::k_allocation_native_job, k_own_job = names::k_allocation_job_id;
+
 bool names_native_job(const Pod &pod)
 {
-	return pod.annotations.contains(std::string(names::k_option_prefix) + "job");
+	return pod.annotations.contains(k_option);
 }
 
 /* By its binding. */
 bool has_own_job(const Pod &pod)
 {
-	const auto job = pod.annotations.find(names::k_allocation_job_id);
+	const auto job = pod.annotations.find(k_own_job);
 	return job != pod.annotations.end() && job->second != names::k_job_id_native;
 }
 
@@ -64,8 +68,9 @@ std::optional<NativeMark> native_mark_of(const PodEntry &entry)
 	if (!entry.pod)
 		return std::nullopt;
 	if (entry.pod->node_name.empty())
-		return entry.assumed_node.empty() ? std::nullopt : entry.native_mark;
-	const auto mark = entry.pod->annotations.find(names::k_allocation_native_job);
+		return entry.assumed_node.empty() || !entry.native ? std::nullopt
+								   : entry.native->mark;
+	const auto mark = entry.pod->annotations.find(k_mark);
 	if (mark == entry.pod->annotations.end() || has_own_job(*entry.pod))
 		return std::nullopt;
 	return mark_from_text(mark->second);
@@ -100,9 +105,10 @@ NativeLook look_at_bound(const State &state, const PodEntry &entry, const Native
 		(verdict.end == NativeEnd::left_node && !are_names_right(state, node, **answer)))
 		return look;
 	if (verdict.end != NativeEnd::certain) {
-		const bool was_doubted = entry.native_doubt_us > 0 &&
-			entry.native_doubt_us >= state.native_jobs.known_since_us();
-		look.doubt_us = was_doubted ? entry.native_doubt_us : answered_us;
+		const std::int64_t before_us = entry.native ? entry.native->doubt_us : 0;
+		const bool was_doubted =
+			before_us > 0 && before_us >= state.native_jobs.known_since_us();
+		look.doubt_us = was_doubted ? before_us : answered_us;
 		if (answered_us < look.doubt_us + NativeJobs::k_doubt_us) {
 			look.ask_at_us = look.doubt_us + NativeJobs::k_doubt_us;
 			return look;
@@ -160,9 +166,9 @@ void World::NativeLooker::take(Action action)
 void World::NativeLooker::look_again(std::int64_t pause_us)
 {
 	const std::int64_t at_us = now.mono_us + pause_us;
-	if (entry.native_look_us > now.mono_us && entry.native_look_us <= at_us)
+	if (entry.native->look_us > now.mono_us && entry.native->look_us <= at_us)
 		return;
-	entry.native_look_us = at_us;
+	entry.native->look_us = at_us;
 	world.look_later(uid, at_us);
 }
 
@@ -210,7 +216,7 @@ void World::NativeLooker::bind(const JobSpec &spec, const NativePlace &place)
 		jobs.ask_at(job, now.mono_us);
 		return tell({Errc::again, native_text::not_asked(job)});
 	}
-	entry.native_doubt_us = 0;
+	entry.native->doubt_us = 0;
 	Bind bind;
 	bind.job = job;
 	bind.node = place.node;
@@ -229,7 +235,7 @@ void World::NativeLooker::judge(const NativeMark &mark)
 		return jobs.forget(uid);
 	jobs.settle(uid, tenant_of(entry, mark));
 	const NativeLook look = look_at_bound(world.state_, entry, mark, bound_node_of(entry), now);
-	entry.native_doubt_us = look.doubt_us;
+	entry.native->doubt_us = look.doubt_us;
 	if (look.ask_at_us > 0)
 		jobs.ask_at(mark.job, look.ask_at_us);
 	if (look.action)
@@ -238,6 +244,8 @@ void World::NativeLooker::judge(const NativeMark &mark)
 
 void World::NativeLooker::look()
 {
+	if (!entry.native)
+		entry.native = std::make_unique<NativePod>();
 	const std::optional<NativeMark> mark = native_mark_of(entry);
 	world.enter(world.state_.components[uid],
 		mark ? ComponentStage::running : ComponentStage::gathering, now);

@@ -24,6 +24,17 @@ struct Retries {
 	std::int64_t retry_at_us = 0;
 };
 
+/* A pod that runs in a native job, or is to: world/native_pods.h. */
+struct NativePod {
+	/* of the last binding that was sent, nullopt: in a job of its own; counts while
+	 * assumed_node is set */
+	std::optional<NativeMark> mark;
+	/* when slurmctld first said that there is no such job; 0: it does not say so */
+	std::int64_t doubt_us = 0;
+	/* the next look that was planned while the pod waits */
+	std::int64_t look_us = 0;
+};
+
 struct PodEntry {
 	/* ---- its workload ---- */
 	/* It is known to which component the pod belongs. Until then nothing is done for it. */
@@ -94,14 +105,8 @@ struct PodEntry {
 	 * long as the claim has that version. */
 	std::optional<ReleaseDevices> open_release;
 
-	/* ---- in a native job: world/native_pods.h ---- */
-	/* of the last binding that was sent, nullopt: in a job of its own; counts while
-	 * assumed_node is set */
-	std::optional<NativeMark> native_mark;
-	/* when slurmctld first said that there is no such job; 0: it does not say so */
-	std::int64_t native_doubt_us = 0;
-	/* the next look that was planned while the pod waits */
-	std::int64_t native_look_us = 0;
+	/* nullptr: it is not to run in a native job. On the heap, because few pods are. */
+	std::unique_ptr<NativePod> native;
 
 	/* The deletion that was decided because a job had ended. Kept until the pod is gone:
 	 * slurmctld forgets an ended job after MinJobAge, whatever the API server has accepted. */
