@@ -70,6 +70,37 @@ void a_binding_that_fails_is_tried_again()
 	CHECK(s.act().find("bind:a@n2") != std::string::npos);
 }
 
+/* A binding without a clear answer may take effect later. */
+void a_pod_that_may_be_bound_late_keeps_its_room()
+{
+	NativeStage s;
+	s.run("x");
+	s.world.observe(PodSeen{NativeStage::asking("a")}, s.now);
+	CHECK_EQUAL(s.act(), "bind:a@n2");
+	s.world.answer(BindAnswered{{"a"}, Error{Errc::io, "timed out"}}, s.now);
+	s.world.observe(PodSeen{NativeStage::asking("a", 50)}, s.now);
+	s.world.observe(PodSeen{NativeStage::asking("c")}, s.now);
+	bool is_sure = false;
+	std::string done;
+	for (int i = 0; i < 100; i++) {
+		const std::string now = s.act();
+		done += now + " ";
+		CHECK(is_sure || now.find("bind:c") == std::string::npos);
+		if (now.find("look:a") != std::string::npos) {
+			CHECK(i >= 20);
+			is_sure = true;
+			s.world.answer(LookUpAnswered{{"a"}, PodLookup::unbound}, s.now);
+		}
+		const std::string one = s.question();
+		if (one == "ask:7")
+			s.answer(job_of_user());
+		else if (!one.empty())
+			s.answer(k_no_such_job, 50);
+		advance(s.now, k_native_second / 4);
+	}
+	CHECK(done.find("bind:c@n2") != std::string::npos);
+}
+
 void a_refused_pod_says_why_and_is_tried_again()
 {
 	NativeStage s;
@@ -506,6 +537,7 @@ int main()
 			TEST(a_pod_is_bound_within_the_job_and_gets_none_of_its_own),
 			TEST(an_answer_by_which_a_pod_is_bound_is_fresh),
 			TEST(a_binding_that_fails_is_tried_again),
+			TEST(a_pod_that_may_be_bound_late_keeps_its_room),
 			TEST(a_refused_pod_says_why_and_is_tried_again),
 			TEST(jobs_with_pods_have_room_for_no_more_than_they_have),
 			TEST(the_end_of_the_job_ends_the_pod),

@@ -16,7 +16,7 @@ void NativeJobs::drop(const PodUid &pod, std::set<PodUid> Entry::*from, JobId jo
 		jobs_.erase(entry);
 }
 
-void NativeJobs::drop_waiting(const PodUid &pod)
+void NativeJobs::stop_waiting(const PodUid &pod)
 {
 	const auto known = waits_.extract(pod);
 	if (!known)
@@ -37,7 +37,7 @@ bool NativeJobs::wait(const PodUid &pod, const std::string &name_space, JobId jo
 	const auto known = waits_.find(pod);
 	if (known != waits_.end() && known->second.job == job)
 		return true;
-	forget(pod);
+	stop_waiting(pod);
 	std::map<JobId, std::size_t> &counts = waited_for_[name_space];
 	if (!counts.contains(job) && counts.size() >= k_waited_for_max)
 		return false;
@@ -74,30 +74,30 @@ void NativeJobs::settle(const PodUid &pod, const NativeTenant &tenant)
 {
 	const auto known = tenants_.find(pod);
 	if (known != tenants_.end() && known->second == tenant)
-		return;
+		return stop_waiting(pod);
 	Entry &entry = jobs_[tenant.mark.job];
 	if (known != tenants_.end() && known->second.mark.job == tenant.mark.job)
 		leave_node(entry, known->second.node);
 	else
-		drop_tenant(pod);
+		unsettle(pod);
 	if (entry.tenants.empty())
 		count(entry, tenant.mark.user_id);
 	entry.tenants.insert(pod);
 	entry.nodes[tenant.node]++;
 	tenants_[pod] = tenant;
 	next_us_ = 0;
-	drop_waiting(pod); /* last: the entry keeps its answer */
+	stop_waiting(pod); /* last: the entry keeps its answer */
 }
 
 void NativeJobs::forget(const PodUid &pod)
 {
 	if (jobs_.empty())
 		return;
-	drop_waiting(pod);
-	drop_tenant(pod);
+	stop_waiting(pod);
+	unsettle(pod);
 }
 
-void NativeJobs::drop_tenant(const PodUid &pod)
+void NativeJobs::unsettle(const PodUid &pod)
 {
 	const auto known = tenants_.extract(pod);
 	if (!known)

@@ -49,10 +49,13 @@ class NativeJobs
 	static constexpr std::int64_t k_doubt_us = 5'000'000;
 	static constexpr std::int64_t k_pause_us = 200'000;
 
-	/* The pod waits for the job. false: pods of its namespace wait for too many others. */
+	/* The pod waits for the job; it may be settled, too. false: pods of its namespace wait for
+	 * too many others. */
 	bool wait(const PodUid &pod, const std::string &name_space, JobId job, Now now);
 	void settle(const PodUid &pod, const NativeTenant &tenant);
-	void forget(const PodUid &pod);
+	void stop_waiting(const PodUid &pod);
+	void unsettle(const PodUid &pod);
+	void forget(const PodUid &pod); /* both */
 
 	/* nullptr: not asked yet */
 	[[nodiscard]] const NativeAnswer *answer(JobId job) const;
@@ -131,8 +134,6 @@ class NativeJobs
 	static bool is_kept(const Heard &heard, Now now);
 	void recall(JobId job, Entry &entry, Now now) const;
 	void drop(const PodUid &pod, std::set<PodUid> Entry::*from, JobId job);
-	void drop_waiting(const PodUid &pod);
-	void drop_tenant(const PodUid &pod);
 
 	std::map<JobId, Entry> jobs_;
 	std::map<PodUid, NativeTenant> tenants_;

@@ -175,10 +175,12 @@ void World::NativeLooker::look_again(std::int64_t pause_us)
 void World::NativeLooker::wait()
 {
 	NativeJobs &jobs = world.state_.native_jobs;
+	if (entry.late_until_us == 0) /* otherwise its last binding may still take effect */
+		jobs.unsettle(uid);
 	const Result<JobSpec> spec = entry.refusal ? Result<JobSpec>(*entry.refusal)
 						   : native_spec_of(world.state_, *entry.pod);
 	if (!spec) { /* until the pod, its namespace or the configuration changes */
-		jobs.forget(uid);
+		jobs.stop_waiting(uid);
 		return tell(spec.error());
 	}
 	const JobId job{spec->options.native_job};
