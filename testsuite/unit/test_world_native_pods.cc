@@ -38,6 +38,7 @@ void a_pod_is_bound_within_the_job_and_gets_none_of_its_own()
 	for (const WhyLine &line : why(s.world, "default", "pod-a", s.now))
 		story += line.about + ": " + line.text + "\n";
 	CHECK(story.find("runs within native Slurm job 7 of uid 1") != std::string::npos);
+	CHECK(story.find("asks for: 1000m CPU, 64 MiB of native Slurm job 7") != std::string::npos);
 }
 
 void an_answer_by_which_a_pod_is_bound_is_fresh()

@@ -98,9 +98,9 @@ std::string asks_text(const PodStory &s)
 	const GangShape shape = s.gang ? s.gang->shape : GangShape{};
 	const std::uint32_t cpus = shape.tasks > 0 ? shape.cpus_per_task : spec->cpus;
 	if (spec->options.native_job > 0)
-		return cpus_text(spec->cpus, s.world.state().settings.policy.cpu_unit) + ", " +
-			std::to_string(spec->memory_mib) + " MiB of native Slurm job " +
-			std::to_string(spec->options.native_job);
+		return std::to_string(s.pod.requests.milli_cpu) + "m CPU, " +
+			std::to_string(memory_mib_of(s.pod.requests, 1)) +
+			" MiB of native Slurm job " + std::to_string(spec->options.native_job);
 	std::string text = shape.tasks > 0 ? std::to_string(shape.tasks) + " tasks of " : "";
 	text += cpus_text(cpus, s.world.state().settings.policy.cpu_unit) + ", " +
 		std::to_string(shape.tasks > 0 ? shape.memory_mib_per_task : spec->memory_mib) +

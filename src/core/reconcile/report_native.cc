@@ -51,7 +51,8 @@ namespace native_text
 
 std::string had_own_job()
 {
-	return "option job cannot be added to a pod that has had a job of its own; make a new pod";
+	return "option job cannot be added to a pod with a job of its own, until Slurm has "
+	       "forgotten that job; make a new pod";
 }
 
 std::string other_option(const std::string &name)
