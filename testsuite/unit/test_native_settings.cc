@@ -2,6 +2,8 @@
 #include "src/agent/slurm/native_jobs.h"
 #include "testsuite/unit/check.h"
 
+#include <slurm/slurm_errno.h>
+
 using namespace slurmkube;
 using namespace slurmkube::slurm;
 
@@ -64,6 +66,26 @@ void a_job_that_is_not_among_those_described_is_not_known()
 	CHECK_EQUAL(lost.described, 3U);
 }
 
+/* All others leave what is known of the job as it is. */
+void one_error_only_says_that_there_is_no_such_job()
+{
+	const struct {
+		int number;
+		Errc code;
+	} rows[] = {
+		{ESLURM_INVALID_JOB_ID, Errc::not_found},
+		{ESLURM_ALREADY_DONE, Errc::again},
+		{ESLURM_INVALID_NODE_NAME, Errc::again},
+		{ESLURM_ACCESS_DENIED, Errc::again},
+		{SLURM_PROTOCOL_AUTHENTICATION_ERROR, Errc::again},
+		{SLURMCTLD_COMMUNICATIONS_CONNECTION_ERROR, Errc::again},
+		{SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT, Errc::io},
+		{SLURMCTLD_COMMUNICATIONS_RECEIVE_ERROR, Errc::io},
+	};
+	for (const auto &row : rows)
+		CHECK(question_failed(row.number).code == row.code);
+}
+
 } // namespace
 
 int main()
@@ -71,5 +93,6 @@ int main()
 	return check::run_tests("native_settings",
 		{TEST(a_job_is_suitable_only_where_its_processors_stay_its_own),
 			TEST(without_settings_a_job_takes_no_pods),
-			TEST(a_job_that_is_not_among_those_described_is_not_known)});
+			TEST(a_job_that_is_not_among_those_described_is_not_known),
+			TEST(one_error_only_says_that_there_is_no_such_job)});
 }

@@ -147,6 +147,17 @@ NativeReply reply_about(core::JobId id, const std::vector<std::uint32_t> &number
 	return reply;
 }
 
+/* A question that was sent and not answered (io) makes the controller doubtful. No other error may
+ * be taken for the word that there is no such job. */
+Error question_failed(int slurm_errno)
+{
+	const Error error = error_of(slurm_errno);
+	const Errc code = slurm_errno == ESLURM_INVALID_JOB_ID ? Errc::not_found
+		: error.code == Errc::io                       ? Errc::io
+							       : Errc::again;
+	return {code, error.what};
+}
+
 /* Without them no pod gets into a job, but bound ones are judged all the same. */
 void NativeQuestions::read_settings()
 {
@@ -162,12 +173,8 @@ Result<NativeReply> NativeQuestions::ask(core::JobId id, const std::string &clus
 {
 	read_settings();
 	job_info_msg_t *raw = nullptr;
-	if (compat::load_job(&raw, id.number) != SLURM_SUCCESS) {
-		const int number = errno;
-		const Error error = error_of(number);
-		return Error{number == ESLURM_INVALID_JOB_ID ? Errc::not_found : Errc::again,
-			error.what};
-	}
+	if (compat::load_job(&raw, id.number) != SLURM_SUCCESS)
+		return question_failed(errno);
 	const NativeJobTable table(raw);
 	const std::span all(table->job_array, table->record_count);
 	std::vector<std::uint32_t> numbers;

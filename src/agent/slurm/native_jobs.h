@@ -47,6 +47,9 @@ struct NativeReply {
 NativeReply reply_about(core::JobId id, const std::vector<std::uint32_t> &numbers,
 	const std::function<core::NativeJob(std::size_t)> &job_at);
 
+/* not_found: slurmctld has no such job. */
+Error question_failed(int slurm_errno);
+
 class NativeQuestions
 {
       public:
