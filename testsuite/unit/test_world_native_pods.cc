@@ -102,6 +102,26 @@ void a_pod_that_may_be_bound_late_keeps_its_room()
 	CHECK(done.find("bind:c@n2") != std::string::npos);
 }
 
+/* The first binding had no answer. */
+void a_pod_that_is_bound_at_the_second_try_waits_no_more()
+{
+	NativeStage s;
+	s.run("x");
+	s.world.observe(PodSeen{NativeStage::asking("a")}, s.now);
+	CHECK_EQUAL(s.act(), "bind:a@n2");
+	s.world.answer(BindAnswered{{"a"}, Error{Errc::io, "timed out"}}, s.now);
+	CHECK_EQUAL(s.act(), "");
+	s.pass(1);
+	CHECK_EQUAL(s.act(), "bind:a@n2");
+	s.world.answer(BindAnswered{{"a"}, Ok{}}, s.now);
+	s.world.observe(PodSeen{NativeStage::bound("a")}, s.now);
+	(void)s.act();
+	CHECK(s.asks_within(11));
+	s.answer(job_of_user());
+	(void)s.act();
+	CHECK(!s.asks_within(8)); /* as for bound pods only */
+}
+
 void a_refused_pod_says_why_and_is_tried_again()
 {
 	NativeStage s;
@@ -267,46 +287,79 @@ void jobs_of_another_slurm_cluster_are_left_alone()
 /* Meanwhile the job may have been resumed, and another agent have judged it. */
 void answers_of_before_a_takeover_end_no_pod()
 {
+	enum class Way { link_lost, led_by_another, led_unseen };
 	NativeJob suspended = job_of_user();
 	suspended.state = JobState::suspended;
-	const NativeAnswer words[] = {NativeAnswer(suspended), k_no_such_job};
-	for (const bool is_link_lost : {false, true}) {
-		for (const NativeAnswer &word : words) {
-			NativeStage s;
-			s.run("a");
-			CHECK(s.asks_within(11));
-			s.answer(word);
-			/* the API server is away */
-			if (s.act() == "other")
-				s.world.answer(
-					DeletePodAnswered{{"a"}, Error{Errc::io, "away"}}, s.now);
-			s.pass(1);
-			/* a question that is under way is one of before, too */
-			CHECK(s.asks_within(11));
-			s.pass(1);
-			if (is_link_lost) {
-				s.world.observe(LinkLost{});
-				s.connect("slurm-a");
-			} else {
-				LeaseState lease;
-				lease.standing = LeaseStanding::other_cluster;
-				s.world.observe(LeaseSeen{lease});
-				lease.standing = LeaseStanding::free;
-				s.world.observe(LeaseSeen{lease});
-				s.world.observe(PodSeen{NativeStage::bound("a")}, s.now);
-			}
-			CHECK_EQUAL(s.act(), "");
+	const auto try_it = [](const NativeAnswer &word, Way way) {
+		NativeStage s;
+		s.run("a");
+		CHECK(s.asks_within(11));
+		s.answer(word);
+		if (s.act() == "other") /* the API server is away */
+			s.world.answer(DeletePodAnswered{{"a"}, Error{Errc::io, "away"}}, s.now);
+		s.pass(1);
+		/* a question that is under way is one of before, too */
+		CHECK(way == Way::led_unseen || s.asks_within(11));
+		s.pass(1);
+		if (way == Way::link_lost) {
+			s.world.observe(LinkLost{});
+			s.connect("slurm-a");
+		} else {
+			LeaseState lease;
+			lease.standing = LeaseStanding::other_cluster;
+			s.world.observe(LeaseSeen{lease});
+			lease.standing = LeaseStanding::free;
+			s.world.observe(LeaseSeen{lease});
+		}
+		if (way == Way::led_by_another)
+			s.world.observe(PodSeen{NativeStage::bound("a")}, s.now);
+		CHECK_EQUAL(s.act(), "");
+		if (way != Way::led_unseen) {
 			s.pass(40);
 			s.answer(word);
 			CHECK_EQUAL(s.act(), "");
-			CHECK(s.asks_within(1));
-			s.answer(k_no_such_job);
-			CHECK_EQUAL(s.act(), "");
-			CHECK(s.asks_within(6));
-			s.answer(job_of_user());
-			CHECK_EQUAL(s.act(), "");
 		}
+		s.pass(10);
+		CHECK(s.asks_within(1));
+		s.answer(k_no_such_job);
+		CHECK_EQUAL(s.act(), "");
+		CHECK(s.asks_within(6));
+		s.answer(job_of_user());
+		CHECK_EQUAL(s.act(), "");
+	};
+	for (const Way way : {Way::link_lost, Way::led_by_another}) {
+		try_it(suspended, way);
+		try_it(k_no_such_job, way);
 	}
+	try_it(k_no_such_job, Way::led_unseen);
+}
+
+/* Thousands of pods can wait for native jobs while slurmctld restarts. */
+void a_takeover_writes_no_conditions()
+{
+	NativeStage s;
+	NativeJob pending = job_of_user(50);
+	pending.state = JobState::pending;
+	Pod p = NativeStage::asking("a", 50);
+	s.world.observe(PodSeen{p}, s.now);
+	(void)s.act();
+	CHECK(s.asks_within(1, 50));
+	s.answer(pending, 50);
+	s.pass(1);
+	CHECK_EQUAL(s.act(), "report:a:SlurmPending");
+	s.world.answer(ReportAnswered{{"a"}, Ok{}}, s.now);
+	p.not_scheduled = Condition{names::k_reason_pending, s.text};
+	s.world.observe(PodSeen{p}, s.now);
+	s.pass(100);
+	CHECK_EQUAL(s.act(), "");
+	s.world.observe(LinkLost{});
+	s.connect("slurm-a");
+	CHECK_EQUAL(s.act(), "");
+	s.pass(100);
+	CHECK_EQUAL(s.act(), "");
+	CHECK(s.asks_within(1, 50));
+	s.answer(k_no_such_job, 50);
+	CHECK_EQUAL(s.act(), "report:a:SlurmRefused");
 }
 
 /* With a wrong nodes.name_prefix all jobs seem to be on other nodes, and the pods' nodes have no
@@ -539,6 +592,7 @@ int main()
 			TEST(an_answer_by_which_a_pod_is_bound_is_fresh),
 			TEST(a_binding_that_fails_is_tried_again),
 			TEST(a_pod_that_may_be_bound_late_keeps_its_room),
+			TEST(a_pod_that_is_bound_at_the_second_try_waits_no_more),
 			TEST(a_refused_pod_says_why_and_is_tried_again),
 			TEST(jobs_with_pods_have_room_for_no_more_than_they_have),
 			TEST(the_end_of_the_job_ends_the_pod),
@@ -550,6 +604,7 @@ int main()
 			TEST(a_node_that_completes_jobs_is_asked_for_at_once),
 			TEST(jobs_of_another_slurm_cluster_are_left_alone),
 			TEST(answers_of_before_a_takeover_end_no_pod),
+			TEST(a_takeover_writes_no_conditions),
 			TEST(a_job_leaves_a_node_only_where_names_are_right),
 			TEST(a_user_can_have_a_quarter_of_the_jobs_with_pods),
 			TEST(another_agent_keeps_bound_pods),

@@ -198,7 +198,17 @@ void World::NativeLooker::wait()
 	look_again(lacks_room ? k_room_look_us : k_native_look_us);
 	if (place)
 		return bind(*spec, *place);
+	if (!jobs.answer(job))
+		return tell_of_question(job);
 	tell(place.error());
+}
+
+/* The answer will come within moments. If another condition says what the pod waits for, it stays
+ * until then: thousands of pods can wait when slurmctld is back. */
+void World::NativeLooker::tell_of_question(JobId job)
+{
+	if (!entry.pod->not_scheduled)
+		tell({Errc::again, native_text::not_asked(job)});
 }
 
 void World::NativeLooker::bind(const JobSpec &spec, const NativePlace &place)
@@ -216,7 +226,7 @@ void World::NativeLooker::bind(const JobSpec &spec, const NativePlace &place)
 		if (jobs.has_failed(job)) /* it is asked again after a pause */
 			return tell({Errc::again, native_text::no_answer(job)});
 		jobs.ask_at(job, now.mono_us);
-		return tell({Errc::again, native_text::not_asked(job)});
+		return tell_of_question(job);
 	}
 	entry.native->doubt_us = 0;
 	Bind bind;

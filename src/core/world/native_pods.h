@@ -53,6 +53,7 @@ struct World::NativeLooker {
       private:
 	void take(Action action);
 	void tell(const Error &why) { take(Report{not_in_native_job(why)}); }
+	void tell_of_question(JobId job);
 	void look_again(std::int64_t pause_us);
 	void wait();
 	void bind(const JobSpec &spec, const NativePlace &place);
