@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include <fcntl.h>
+#include <systemd/sd-daemon.h>
 #include <unistd.h>
 
 namespace slurmkube::node
@@ -252,7 +253,7 @@ Result<Ok> Cgroups::limit_memory(const std::string &path, std::int64_t limit) co
 	if (now > 0 && now <= limit)
 		return Ok{};
 	const std::optional<std::string> slice = slice_of(path);
-	if (slice && root_ == k_systemd_root)
+	if (slice && root_ == k_systemd_root && sd_booted() > 0)
 		if (Result<Ok> set = limit_memory_of_unit(*slice, limit); !set)
 			return set;
 	std::ofstream out(file); /* systemd does it a moment later */

@@ -21,8 +21,8 @@ namespace slurmkube::node
 /* The unit of a cgroup; none: it is not a slice. Pure. */
 std::optional<std::string> slice_of(const std::string &cgroup);
 
-/* Sets MemoryMax= of the unit until the next boot. May block for a second. Without systemd it does
- * nothing. */
+/* Sets MemoryMax= of the unit until the next boot. Blocks for a second at most, also if the bus
+ * does not answer. */
 Result<Ok> limit_memory_of_unit(const std::string &unit, std::int64_t limit);
 
 } // namespace slurmkube::node

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/base/log.h"
+#include "src/base/owned.h"
 #include "src/node/confine.h"
 #include "src/node/epilog.h"
 #include "src/node/message.h"
@@ -8,8 +9,12 @@
 #include "src/node/systemd_units.h"
 #include "testsuite/unit/check.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
+
+#include <sys/socket.h>
+#include <sys/un.h>
 
 using namespace slurmkube;
 using namespace slurmkube::node;
@@ -32,6 +37,7 @@ class Machine
 	Machine(const Machine &) = delete;
 	Machine &operator=(const Machine &) = delete;
 
+	[[nodiscard]] const fs::path &directory() const { return directory_; }
 	[[nodiscard]] Records records() const { return *Records::open(directory_ / "state"); }
 	[[nodiscard]] Cgroups cgroups() const { return {directory_ / "cg", "n1"}; }
 	void start_job(const std::string &job, const std::string &cpus) const
@@ -323,6 +329,28 @@ void the_cgroup_of_a_pod_is_a_unit()
 	CHECK_EQUAL(slice_of(pods + "/" + pod).value_or("none"), pod);
 	CHECK(!slice_of(pods + "/" + pod + "/cri-containerd-c1.scope"));
 	CHECK(!slice_of("/kubepods/podu1"));
+}
+
+/* The runtime holds up all containers of the node for as long, and drops us after 2 s. */
+void a_bus_that_does_not_answer_takes_a_second()
+{
+	const Machine machine;
+	const std::string path = machine.directory() / "bus";
+	sockaddr_un address = {};
+	address.sun_family = AF_UNIX;
+	path.copy(address.sun_path, sizeof address.sun_path - 1);
+	const UniqueFd bus(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+	REQUIRE(::bind(bus.get(), reinterpret_cast<const sockaddr *>(&address), sizeof address) ==
+		0);
+	REQUIRE(::listen(bus.get(), 1) == 0); /* it connects, and no more */
+	REQUIRE(::setenv("DBUS_SYSTEM_BUS_ADDRESS", ("unix:path=" + path).c_str(), 1) == 0);
+	const auto begin = std::chrono::steady_clock::now();
+	const Result<Ok> limited = limit_memory_of_unit("kubepods-podu1.slice", 1 << 20);
+	const auto took = std::chrono::steady_clock::now() - begin;
+	(void)::unsetenv("DBUS_SYSTEM_BUS_ADDRESS");
+	REQUIRE(!limited.ok());
+	CHECK(limited.error().what.starts_with("systemd does not set MemoryMax of"));
+	CHECK(took >= std::chrono::milliseconds(900) && took < std::chrono::milliseconds(1900));
 }
 
 /* LinuxDevice of nri's api.proto, as containerd writes the devices of CDI into the container. */
@@ -633,6 +661,7 @@ int main()
 			TEST(the_end_waits_for_containers), TEST(a_cleared_job_has_no_containers),
 			TEST(ages_do_not_depend_on_the_wall_clock),
 			TEST(strange_files_harm_nothing), TEST(the_cgroup_of_a_pod_is_a_unit),
+			TEST(a_bus_that_does_not_answer_takes_a_second),
 			TEST(pods_jobs_are_known_without_variables),
 			TEST(new_jobs_wait_for_containers_of_ended_ones)});
 }
