@@ -90,6 +90,16 @@ std::string main_container(PodView pod)
 	return containers[0].text<"name">();
 }
 
+/* All volumes, of which there may be any number. */
+bool has_memory_volume(SpecView spec)
+{
+	for (const auto volume : spec.objects<"volumes">()) {
+		if (!volume.object<"emptyDir">().text<"medium">().empty())
+			return true;
+	}
+	return false;
+}
+
 void take_spec(Pod &pod, PodView object)
 {
 	const SpecView spec = object.object<"spec">();
@@ -106,6 +116,7 @@ void take_spec(Pod &pod, PodView object)
 	pod.constraints.spreads = spreads_from_json(
 		spec.objects<"topologySpreadConstraints">(), pod.labels, unsupported);
 	pod.constraints.claims = claims_of_pod(spec, pod.name, unsupported);
+	pod.has_memory_volume = has_memory_volume(spec);
 	pod.resource_claims = resource_claims_of_pod(spec, object.object<"status">(), unsupported);
 	pod.container_claims = container_claims_of(spec, unsupported);
 	pod.container_devices = container_devices_of(spec);

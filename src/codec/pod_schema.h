@@ -163,10 +163,14 @@ inline constexpr ProtoSchema k_container_status{k_container_status_members};
 
 inline constexpr Member k_claim_source_members[] = {{1, As::text, "claimName"}};
 inline constexpr ProtoSchema k_claim_source{k_claim_source_members};
+inline constexpr Member k_empty_dir_members[] = {{1, As::text, "medium"}};
+inline constexpr ProtoSchema k_empty_dir{k_empty_dir_members};
 inline constexpr ProtoSchema k_ephemeral{};
 inline constexpr Member k_volume_source_members[] = {
+	{2, As::object, "emptyDir", &k_empty_dir},
 	{10, As::object, "persistentVolumeClaim", &k_claim_source},
-	{29, As::object, "ephemeral", &k_ephemeral}};
+	{29, As::object, "ephemeral", &k_ephemeral},
+};
 inline constexpr ProtoSchema k_volume_source{k_volume_source_members};
 inline constexpr Member k_volume_members[] = {
 	{1, As::text, "name"}, {2, As::inlined, "", &k_volume_source}};

@@ -187,7 +187,10 @@ def test_what_the_job_has_not_is_refused(bed):
     wait_reason(bed, "patient", "SlurmRefused", "can be at most 30")
     _make(bed, "mixed", number, annotations={"slurm-kube.io/nice": "5"})
     wait_reason(bed, "mixed", "SlurmRefused", "option nice cannot be given beside option job")
-    for name in ("big", "patient", "mixed"):
+    volumes = [{"name": "v", "emptyDir": {"medium": "Memory"}}]
+    _make(bed, "kept", number, spec={"volumes": volumes})
+    wait_reason(bed, "kept", "SlurmRefused", "cannot have volumes in memory")
+    for name in ("big", "patient", "mixed", "kept"):
         bed.delete(name)
     _cancel(bed, number)
     _make(bed, "late", number)

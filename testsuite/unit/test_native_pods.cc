@@ -86,6 +86,7 @@ void a_pod_asks_for_nothing_that_the_job_cannot_give()
 		{[](Pod &p) { p.requests.extended["nvidia.com/gpu"] = 1; }, "cannot have devices"},
 		{[](Pod &p) { p.requests.extended["hugepages-2Mi"] = 1; }, "cannot have devices"},
 		{[](Pod &p) { p.resource_claims.push_back({}); }, "cannot have devices"},
+		{[](Pod &p) { p.has_memory_volume = true; }, "cannot have volumes in memory"},
 		{[](Pod &p) { p.termination_grace_seconds = 31; }, "can be at most 30"},
 		{[](Pod &p) { p.annotations["slurm-kube.io/nice"] = "1"; },
 			"option nice cannot be given beside option job"},

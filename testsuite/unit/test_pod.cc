@@ -396,6 +396,25 @@ void resource_claims_are_read()
 			{"d", "", true, false, "t"}}));
 }
 
+/* Also behind more volumes than are read otherwise. */
+void a_volume_in_memory_is_seen()
+{
+	const std::pair<const char *, bool> rows[] = {{"{}", false}, {R"({"medium":""})", false},
+		{R"({"sizeLimit":"1Gi"})", false}, {R"({"medium":"Memory"})", true},
+		{R"({"medium":"HugePages-2Mi"})", true}};
+	for (const auto &[source, is_in_memory] : rows) {
+		std::string volumes;
+		for (int i = 0; i < 256; i++)
+			volumes += R"({"name":"c","configMap":{"name":"x"}},)";
+		const auto json = parsed(R"({"metadata":{"name":"p","namespace":"n","uid":"u"},)"
+					 R"("spec":{"volumes":[)" +
+			volumes + R"({"name":"v","emptyDir":)" + source + "}]}}");
+		const auto pod = pod_from_json(json.get());
+		REQUIRE(pod.ok());
+		CHECK_EQUAL(pod->has_memory_volume, is_in_memory);
+	}
+}
+
 /* Every node is checked against these lists, so a pod must not contain thousands of entries. A
  * list that is too long is reported, never truncated. */
 void lists_without_end_are_named()
@@ -584,6 +603,7 @@ int main()
 			TEST(other_resources_are_kept_by_name),
 			TEST(what_cannot_be_honoured_is_named),
 			TEST(resource_claims_are_read),
+			TEST(a_volume_in_memory_is_seen),
 			TEST(lists_without_end_are_named),
 			TEST(demands_are_read),
 			TEST(how_a_pod_is_to_be_spread_is_read),

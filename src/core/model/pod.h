@@ -171,6 +171,7 @@ struct Pod {
 	std::string waiting_reason;
 	Resources requests;
 	SchedulingConstraints constraints;
+	bool has_memory_volume = false; /* an emptyDir with a medium: Memory, or huge pages */
 	std::vector<PodResourceClaim> resource_claims;
 	std::vector<ContainerClaims> container_claims; /* empty: the spec names no claims */
 	/* Containers without such requests are left out. */

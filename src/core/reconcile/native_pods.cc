@@ -98,6 +98,8 @@ Status check_native_pod(const Pod &pod, const JobSpec &spec)
 	};
 	if (!pod.resource_claims.empty() || std::ranges::any_of(pod.requests.extended, is_device))
 		return refused(native_text::devices());
+	if (pod.has_memory_volume)
+		return refused(native_text::memory_volume());
 	if (pod.requests.memory_bytes <= 0)
 		return refused(native_text::no_memory_request());
 	if (pod.termination_grace_seconds > k_native_grace_seconds)

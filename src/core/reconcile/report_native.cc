@@ -68,6 +68,12 @@ std::string devices()
 	       "the pod gets a job with them";
 }
 
+std::string memory_volume()
+{
+	return "pods with option job cannot have volumes in memory, which keep memory of the job "
+	       "when no process of the pod is left; leave out medium of emptyDir";
+}
+
 std::string no_memory_request()
 {
 	return "pods with option job must request memory, which the job gives to them; set "

@@ -26,6 +26,7 @@ namespace native_text
 std::string had_own_job();
 std::string other_option(const std::string &name);
 std::string devices();
+std::string memory_volume();
 std::string no_memory_request();
 std::string long_grace(std::int64_t most_seconds);
 std::string unbound_claim(const std::string &claim);

@@ -64,7 +64,7 @@ VOLUMES = [
             }
         },
     },
-    {"name": "scratch", "emptyDir": {}},
+    {"name": "scratch", "emptyDir": {"medium": "Memory"}},
 ]
 CONTAINERS = [
     {
