@@ -16,6 +16,8 @@ node_files = \
 	%D%/epilog.h \
 	%D%/files.cc \
 	%D%/files.h \
+	%D%/limit_writers.cc \
+	%D%/limit_writers.h \
 	%D%/message.cc \
 	%D%/message.h \
 	%D%/native_jobs.cc \

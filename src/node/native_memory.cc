@@ -9,12 +9,6 @@
 #include <charconv>
 #include <fstream>
 
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 namespace slurmkube::node
 {
 
@@ -25,10 +19,6 @@ namespace
 
 constexpr const char *k_low = "low", *k_waiting = "waiting", *k_ending = "ending";
 constexpr const char *k_limit_file = "memory.limit_in_bytes";
-/* How long one pass waits for a write to a limit, which is done at once unless memory has to be
- * reclaimed. */
-constexpr int k_write_waits = 50, k_write_pause_ms = 1;
-
 std::int64_t number_of(const std::string &text)
 {
 	std::int64_t number = -1;
@@ -42,19 +32,6 @@ std::int64_t number_in(const fs::path &file)
 	std::ifstream in(file);
 	std::int64_t number = -1;
 	return in >> number ? number : -1;
-}
-
-/* In a child: the kernel may reclaim for long, in version 1 even wait for a file system. It has no
- * descriptor of ours, so that the runtime sees the daemon end. */
-[[noreturn]] void write_and_exit(const char *file, const char *text, std::size_t size)
-{
-	(void)::close_range(0, ~0U, 0);
-	/* the daemon blocks SIGTERM, which would end the kernel's work as well */
-	sigset_t none;
-	sigemptyset(&none);
-	(void)sigprocmask(SIG_SETMASK, &none, nullptr);
-	const int fd = ::open(file, O_WRONLY | O_TRUNC | O_CLOEXEC);
-	::_exit(fd >= 0 && ::write(fd, text, size) == static_cast<ssize_t>(size) ? 0 : 1);
 }
 
 } // namespace
@@ -145,35 +122,11 @@ std::optional<JobLimit> NativeMemory::limit_of(std::uint32_t job) const
 	return JobLimit{lines[0], number_of(lines[1]), number_of(lines[2]), number_of(lines[3])};
 }
 
-bool NativeMemory::is_writing(const fs::path &file)
-{
-	const auto writer = writers_.find(file);
-	if (writer == writers_.end())
-		return false;
-	if (::waitpid(writer->second, nullptr, WNOHANG) == 0)
-		return true;
-	writers_.erase(writer);
-	return false;
-}
-
-void NativeMemory::write_limit(const fs::path &file, std::int64_t limit)
-{
-	const std::string path = file, text = std::to_string(limit);
-	const pid_t child = ::fork();
-	if (child == 0)
-		write_and_exit(path.c_str(), text.c_str(), text.size());
-	if (child < 0)
-		return;
-	writers_[path] = child;
-	for (int i = 0; i < k_write_waits && is_writing(file); i++)
-		(void)::poll(nullptr, 0, k_write_pause_ms);
-}
-
 /* The record comes first: whichever of its numbers a restarted daemon finds is ours. */
 void NativeMemory::set_limit(Job &job, std::int64_t limit)
 {
 	const fs::path file = *job.cgroup / k_limit_file;
-	if (is_writing(file))
+	if (writers_.is_writing(file))
 		return;
 	std::error_code error;
 	fs::create_directories(jobs_.directory() / "limits", error);
@@ -188,7 +141,7 @@ void NativeMemory::set_limit(Job &job, std::int64_t limit)
 			return;
 	}
 	job.limit = record;
-	write_limit(file, limit);
+	writers_.write(file, limit);
 	job.now = number_in(file);
 }
 
@@ -215,8 +168,7 @@ void NativeMemory::keep_low(Job &job)
 void NativeMemory::give_up(Job &job)
 {
 	late_.erase(job.number);
-	if (const auto writer = writers_.find(*job.cgroup / k_limit_file); writer != writers_.end())
-		(void)::kill(writer->second, SIGKILL);
+	writers_.stop(*job.cgroup / k_limit_file);
 	for (MemoryShare &share : job.shares) {
 		if (!share.is_low)
 			continue;
@@ -272,8 +224,10 @@ bool NativeMemory::raise_closed(Job &job)
 	const fs::path file = *cgroup / k_limit_file;
 	const std::int64_t now = number_in(file);
 	const bool is_ours = now == job.limit->written || now == job.limit->next;
-	if (is_ours && now < job.limit->base && !is_writing(file))
-		write_limit(file, job.limit->base);
+	if (is_ours && now < job.limit->base) {
+		writers_.stop(file); /* it lowers the limit, and the cgroup may be removed now */
+		writers_.write(file, job.limit->base);
+	}
 	return true;
 }
 
@@ -311,9 +265,7 @@ void NativeMemory::keep_job(Job &job)
 
 std::size_t NativeMemory::keep()
 {
-	/* also of jobs that have ended */
-	std::erase_if(writers_,
-		[](const auto &one) { return ::waitpid(one.second, nullptr, WNOHANG) != 0; });
+	writers_.reap();
 	std::map<std::uint32_t, Job> jobs;
 	std::size_t count = 0;
 	for (MemoryShare &share : shares()) {

@@ -17,11 +17,10 @@
 #ifndef SLURMKUBE_NODE_NATIVE_MEMORY_H
 #define SLURMKUBE_NODE_NATIVE_MEMORY_H
 
+#include "src/node/limit_writers.h"
 #include "src/node/native_jobs.h"
 
 #include <map>
-
-#include <sys/types.h>
 
 namespace slurmkube::node
 {
@@ -73,8 +72,6 @@ class NativeMemory
 	void give_up(Job &job);
 	void end_processes(Job &job);
 	void set_limit(Job &job, std::int64_t limit);
-	void write_limit(const std::filesystem::path &file, std::int64_t limit);
-	[[nodiscard]] bool is_writing(const std::filesystem::path &file);
 	[[nodiscard]] Result<Ok> write_share(const MemoryShare &share) const;
 	[[nodiscard]] std::vector<MemoryShare> shares() const;
 	[[nodiscard]] std::optional<JobLimit> limit_of(std::uint32_t job) const;
@@ -83,8 +80,7 @@ class NativeMemory
 	const Cgroups &cgroups_;
 	/* since when the limit of a job cannot be lowered */
 	std::map<std::uint32_t, std::chrono::steady_clock::time_point> late_;
-	/* children that write to a limit and have not ended */
-	std::map<std::string, pid_t> writers_;
+	LimitWriters writers_;
 };
 
 } // namespace slurmkube::node

@@ -13,6 +13,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -540,6 +541,27 @@ void the_limit_of_a_closed_job_is_raised()
 	CHECK_EQUAL(m.machine.limit(), 200);
 }
 
+/* The kernel may reclaim for minutes, and would keep the job's cgroup from being removed. Here it
+ * waits for a reader. */
+void a_write_that_hangs_ends_after_a_second()
+{
+	const NativeMachine machine;
+	const fs::path file = machine.state();
+	REQUIRE(::mkfifo(file.c_str(), S_IRWXU) == 0);
+	LimitWriters writers;
+	writers.write(file, 1);
+	CHECK(writers.is_writing(file));
+	for (int i = 0; i < 300 && writers.is_writing(file); i++)
+		(void)::poll(nullptr, 0, 10);
+	CHECK(!writers.is_writing(file));
+	writers.write(file, 1);
+	CHECK(writers.is_writing(file));
+	writers.stop(file);
+	for (int i = 0; i < 50 && writers.is_writing(file); i++)
+		(void)::poll(nullptr, 0, 10);
+	CHECK(!writers.is_writing(file));
+}
+
 void nothing_is_reclaimed_for_a_new_pod()
 {
 	Memory m;
@@ -632,6 +654,7 @@ int main()
 			TEST(a_limit_that_is_lowered_late_is_raised),
 			TEST(processes_are_killed_until_there_is_none),
 			TEST(the_limit_of_a_closed_job_is_raised),
+			TEST(a_write_that_hangs_ends_after_a_second),
 			TEST(nothing_is_reclaimed_for_a_new_pod),
 			TEST(a_limit_that_is_written_anew_is_lowered_again),
 			TEST(another_daemon_raises_the_limit),
