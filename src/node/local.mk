@@ -30,6 +30,8 @@ node_files = \
 	%D%/native_scripts.h \
 	%D%/nri.cc \
 	%D%/nri.h \
+	%D%/patience.cc \
+	%D%/patience.h \
 	%D%/plugin.cc \
 	%D%/plugin_adopt.cc \
 	%D%/plugin.h \

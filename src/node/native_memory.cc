@@ -18,7 +18,9 @@ namespace
 {
 
 constexpr const char *k_low = "low", *k_waiting = "waiting", *k_ending = "ending";
-constexpr const char *k_limit_file = "memory.limit_in_bytes";
+constexpr const char *k_limit_file = "memory.limit_in_bytes",
+		     *k_usage_file = "memory.usage_in_bytes";
+
 std::int64_t number_of(const std::string &text)
 {
 	std::int64_t number = -1;
@@ -145,29 +147,36 @@ void NativeMemory::set_limit(Job &job, std::int64_t limit)
 	job.now = number_in(file);
 }
 
+/* Whether a job whose limit is too high and its pods use more than Slurm gave to the job. What is
+ * not known counts as all that may be used. */
+bool NativeMemory::is_excess(const Job &job) const
+{
+	if (job.now <= job.wanted())
+		return false;
+	std::int64_t used = job.usage < 0 ? job.now : job.usage;
+	for (const MemoryShare &share : job.shares) {
+		const auto cgroup = cgroups_.memory_cgroup(share.cgroup);
+		const std::int64_t of_pod = cgroup ? number_in(*cgroup / k_usage_file) : 0;
+		if (share.is_low)
+			used += of_pod < 0 ? share.bytes : of_pod;
+	}
+	return used > job.base;
+}
+
 /* The job's limit must be lowered again, or can be raised. The record stays: a writer, also of a
  * killed daemon, may still lower the limit. */
-void NativeMemory::keep_low(Job &job)
+void NativeMemory::keep_low(Job &job, Patience::Time now)
 {
 	const std::int64_t wanted = job.wanted();
 	if (wanted > 0 && job.now != wanted)
 		set_limit(job, wanted);
-	if (job.now == wanted) {
-		late_.erase(job.number);
-		return;
-	}
-	if (job.now < wanted)
-		return;
-	const auto now = std::chrono::steady_clock::now();
-	const auto since = late_.emplace(job.number, now).first->second;
-	if (now - since >= k_patience)
+	if (patience_.is_over(job.opened->text, is_excess(job), now))
 		give_up(job);
 }
 
 /* The job and its pods together could use more than Slurm gave to the job. */
 void NativeMemory::give_up(Job &job)
 {
-	late_.erase(job.number);
 	writers_.stop(*job.cgroup / k_limit_file);
 	for (MemoryShare &share : job.shares) {
 		if (!share.is_low)
@@ -231,7 +240,7 @@ bool NativeMemory::raise_closed(Job &job)
 	return true;
 }
 
-void NativeMemory::keep_job(Job &job)
+void NativeMemory::keep_job(Job &job, Patience::Time now)
 {
 	job.opened = jobs_.opened(job.number);
 	std::erase_if(job.shares,
@@ -249,21 +258,21 @@ void NativeMemory::keep_job(Job &job)
 		return;
 	job.cgroup = cgroups_.memory_cgroup_of(job.number, job.opened->life.user_id);
 	job.now = job.cgroup ? number_in(*job.cgroup / k_limit_file) : -1;
-	job.usage = job.cgroup ? number_in(*job.cgroup / "memory.usage_in_bytes") : -1;
+	job.usage = job.cgroup ? number_in(*job.cgroup / k_usage_file) : -1;
 	if (job.now <= 0 || job.now >= k_no_limit)
 		return;
 	const bool is_ours =
 		job.limit && (job.now == job.limit->written || job.now == job.limit->next);
 	job.base = is_ours ? job.limit->base : job.now;
 	end_processes(job);
-	keep_low(job);
+	keep_low(job, now);
 	const std::vector<MemoryShare> asking = job.shares;
 	for (const MemoryShare &share : asking)
 		if (!share.is_low && !share.is_ending && job.now == job.wanted())
 			admit(job, share);
 }
 
-std::size_t NativeMemory::keep()
+std::size_t NativeMemory::keep(Patience::Time now)
 {
 	writers_.reap();
 	std::map<std::uint32_t, Job> jobs;
@@ -283,8 +292,9 @@ std::size_t NativeMemory::keep()
 			jobs[static_cast<std::uint32_t>(number)];
 	for (auto &[number, job] : jobs) {
 		job.number = number;
-		keep_job(job);
+		keep_job(job, now);
 	}
+	patience_.forget_before(now);
 	return count;
 }
 

@@ -7,8 +7,8 @@
  * a container of them starts, and raised again when the cgroups of the pods are gone, which exist
  * as long as their volumes in memory do. A pod is admitted only if the lower limit is above what
  * the job uses, so nothing has to be reclaimed for it. slurmd writes the limit anew with each step;
- * then it is lowered again, and the containers of the pods end if that cannot be done for
- * k_patience.
+ * then it is lowered again, and the containers of the pods end if that cannot be done in time
+ * (patience.h).
  *
  * cgroup version 1 only. Files below "native": shares/POD and limits/JOB, so that a restart raises
  * what must be raised. The runtime's thread writes shares/POD once and reads it; everything else is
@@ -19,8 +19,7 @@
 
 #include "src/node/limit_writers.h"
 #include "src/node/native_jobs.h"
-
-#include <map>
+#include "src/node/patience.h"
 
 namespace slurmkube::node
 {
@@ -47,7 +46,6 @@ struct JobLimit {
 inline constexpr std::int64_t k_no_limit = std::int64_t{1} << 60;
 /* What the job can still use when a pod has been admitted. */
 inline constexpr std::int64_t k_memory_margin = std::int64_t{16} << 20;
-inline constexpr std::chrono::seconds k_patience{10};
 
 class NativeMemory
 {
@@ -61,13 +59,14 @@ class NativeMemory
 	[[nodiscard]] bool is_limited(const core::NativeMark &mark) const;
 
 	/* One pass: lowers and raises what is due. Returns how many pods have or await a share. */
-	std::size_t keep();
+	std::size_t keep(Patience::Time now = Patience::Clock::now());
 
       private:
 	struct Job;
-	void keep_job(Job &job);
+	void keep_job(Job &job, Patience::Time now);
 	bool raise_closed(Job &job);
-	void keep_low(Job &job);
+	void keep_low(Job &job, Patience::Time now);
+	[[nodiscard]] bool is_excess(const Job &job) const;
 	void admit(Job &job, const MemoryShare &share);
 	void give_up(Job &job);
 	void end_processes(Job &job);
@@ -78,8 +77,7 @@ class NativeMemory
 
 	const NativeJobs &jobs_;
 	const Cgroups &cgroups_;
-	/* since when the limit of a job cannot be lowered */
-	std::map<std::uint32_t, std::chrono::steady_clock::time_point> late_;
+	Patience patience_;
 	LimitWriters writers_;
 };
 

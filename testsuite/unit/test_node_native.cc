@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* slurmkube-node and pods that run within native jobs. */
+#include "src/base/owned.h"
 #include "src/node/files.h"
 #include "src/node/message.h"
 #include "src/node/native_scripts.h"
@@ -11,8 +12,10 @@
 #include <fstream>
 #include <map>
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -56,6 +59,10 @@ class NativeMachine
 		std::ofstream(directory_ / file) << text;
 	}
 	void remove(const std::string &file) const { fs::remove_all(directory_ / file); }
+	[[nodiscard]] fs::path limit_file() const
+	{
+		return directory_ / "cg/memory" / job() / "memory.limit_in_bytes";
+	}
 	/* of the job, in MiB */
 	void limit(std::int64_t mib) const
 	{
@@ -70,7 +77,7 @@ class NativeMachine
 	[[nodiscard]] std::int64_t limit() const
 	{
 		std::int64_t bytes = -1;
-		std::ifstream(directory_ / "cg/memory" / job() / "memory.limit_in_bytes") >> bytes;
+		std::ifstream(limit_file()) >> bytes;
 		return bytes / k_mib_bytes;
 	}
 
@@ -446,29 +453,87 @@ void the_job_id_of_a_native_pod_is_refused_without_its_mark()
 
 /* ---- memory ---- */
 
+/* While it lives, the limit of job 7 cannot be changed, as when the job uses all of it. */
+class SealedLimit
+{
+      public:
+	SealedLimit(const NativeMachine &machine, std::int64_t mib)
+	    : machine_(machine), mib_(mib), file_(machine.limit_file()),
+	      sealed_(::memfd_create("limit", MFD_CLOEXEC | MFD_ALLOW_SEALING))
+	{
+		const std::string text = std::to_string(mib * k_mib_bytes);
+		CHECK(::write(sealed_.get(), text.c_str(), text.size()) > 0);
+		CHECK(::fcntl(sealed_.get(), F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK) == 0);
+		fs::remove(file_);
+		fs::create_symlink("/proc/" + std::to_string(::getpid()) + "/fd/" +
+				std::to_string(sealed_.get()),
+			file_);
+	}
+	~SealedLimit()
+	{
+		fs::remove(file_);
+		machine_.limit(mib_);
+	}
+	SealedLimit(const SealedLimit &) = delete;
+	SealedLimit &operator=(const SealedLimit &) = delete;
+
+      private:
+	const NativeMachine &machine_;
+	std::int64_t mib_;
+	fs::path file_;
+	UniqueFd sealed_;
+};
+
 struct Memory {
 	NativeMachine machine;
 	NativeJobs jobs = machine.jobs();
 	Cgroups cgroups = machine.cgroups();
 	NativeMemory memory{jobs, cgroups};
 	core::NativeMark mark = life_of_job();
+	Patience::Time now = Patience::Clock::now() + std::chrono::hours(1);
 
 	Memory() { (void)jobs.open(mark); }
 	void ask(const std::string &pod, std::int64_t mib)
 	{
 		machine.write("cg/memory/kubepods/pod" + pod + "/memory.usage_in_bytes", "0\n");
 		CHECK(memory.ask({pod, mark, mib * k_mib_bytes, "/kubepods/pod" + pod}).ok());
-		(void)memory.keep();
+		(void)memory.keep(now);
 	}
 	[[nodiscard]] bool is_low(const std::string &pod) const
 	{
 		const auto share = memory.share_of(pod);
 		return share && share->is_low;
 	}
+	void use(const std::string &pod, std::int64_t mib) const
+	{
+		machine.write("cg/memory/kubepods/pod" + pod + "/memory.usage_in_bytes",
+			std::to_string(mib * k_mib_bytes) + "\n");
+	}
+	/* The keeper's looks for so long, one each second. */
+	void look(std::chrono::seconds time)
+	{
+		for (std::chrono::seconds i{0}; i < time; i++)
+			(void)memory.keep(now += std::chrono::seconds(1));
+	}
+	/* The same, while the job uses memory that its pods have. Whether the pod lives. */
+	bool survives(const std::string &pod, std::chrono::seconds time)
+	{
+		bool lives = false;
+		machine.usage(190);
+		{
+			const SealedLimit sealed(machine, 200);
+			(void)memory.keep(now);
+			look(time);
+			lives = is_low(pod);
+		}
+		machine.usage(50);
+		look(std::chrono::seconds(1));
+		return lives;
+	}
 	void end(const std::string &pod)
 	{
 		machine.remove("cg/memory/kubepods/pod" + pod);
-		(void)memory.keep();
+		(void)memory.keep(now);
 	}
 };
 
@@ -539,6 +604,66 @@ void the_limit_of_a_closed_job_is_raised()
 	m.jobs.close(7);
 	(void)m.memory.keep();
 	CHECK_EQUAL(m.machine.limit(), 200);
+}
+
+void pods_end_if_the_job_keeps_their_memory()
+{
+	Memory m;
+	m.ask("a", 64);
+	m.use("a", 20);
+	const SealedLimit sealed(m.machine, 200);
+	m.machine.usage(190);
+	(void)m.memory.keep(m.now);
+	m.look(std::chrono::seconds(9));
+	CHECK(m.is_low("a"));
+	m.look(std::chrono::seconds(1));
+	CHECK(!m.is_low("a"));
+}
+
+/* Otherwise a job could have its pods' memory for nearly all of the time. */
+void a_job_that_gives_memory_back_for_a_moment_does_not_begin_anew()
+{
+	for (const int minutes : {0, 1, 8}) {
+		Memory m;
+		m.ask("a", 64);
+		m.use("a", 20);
+		CHECK(m.survives("a", std::chrono::seconds(8)));
+		CHECK_EQUAL(m.machine.limit(), 136);
+		m.look(std::chrono::minutes(minutes));
+		CHECK_EQUAL(m.survives("a", std::chrono::seconds(4)), minutes == 8);
+	}
+}
+
+/* Their limits are high, but nothing of others is used. */
+void a_job_and_pods_within_its_memory_may_take_their_time()
+{
+	Memory m;
+	m.ask("a", 64);
+	m.use("a", 20);
+	const SealedLimit sealed(m.machine, 200);
+	m.machine.usage(180);
+	(void)m.memory.keep(m.now);
+	m.look(std::chrono::seconds(30));
+	CHECK(m.is_low("a"));
+	m.use("a", 21);
+	m.look(std::chrono::seconds(10));
+	CHECK(!m.is_low("a"));
+}
+
+/* The number of a requeued job is the same. */
+void another_life_of_the_job_has_its_own_patience()
+{
+	Memory m;
+	m.ask("a", 64);
+	m.use("a", 20);
+	CHECK(m.survives("a", std::chrono::seconds(8)));
+	m.mark.restarts++;
+	REQUIRE(m.jobs.open(m.mark).ok());
+	m.machine.limit(200);
+	m.ask("b", 64);
+	m.use("b", 20);
+	REQUIRE(m.is_low("b"));
+	CHECK(m.survives("b", std::chrono::seconds(4)));
 }
 
 /* The kernel may reclaim for minutes, and would keep the job's cgroup from being removed. Here it
@@ -654,6 +779,10 @@ int main()
 			TEST(a_limit_that_is_lowered_late_is_raised),
 			TEST(processes_are_killed_until_there_is_none),
 			TEST(the_limit_of_a_closed_job_is_raised),
+			TEST(pods_end_if_the_job_keeps_their_memory),
+			TEST(a_job_that_gives_memory_back_for_a_moment_does_not_begin_anew),
+			TEST(a_job_and_pods_within_its_memory_may_take_their_time),
+			TEST(another_life_of_the_job_has_its_own_patience),
 			TEST(a_write_that_hangs_ends_after_a_second),
 			TEST(nothing_is_reclaimed_for_a_new_pod),
 			TEST(a_limit_that_is_written_anew_is_lowered_again),
