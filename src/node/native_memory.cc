@@ -124,25 +124,33 @@ std::optional<JobLimit> NativeMemory::limit_of(std::uint32_t job) const
 	return JobLimit{lines[0], number_of(lines[1]), number_of(lines[2]), number_of(lines[3])};
 }
 
-/* The record comes first: whichever of its numbers a restarted daemon finds is ours. */
-void NativeMemory::set_limit(Job &job, std::int64_t limit)
+/* False: a limit that we wrote could be taken for slurmd's. */
+bool NativeMemory::record_limit(Job &job, std::int64_t limit)
 {
-	const fs::path file = *job.cgroup / k_limit_file;
-	if (writers_.is_writing(file))
-		return;
+	const JobLimit record = {job.opened->text, job.base, job.now, limit};
+	if (job.limit && job.limit->life == record.life && job.limit->base == record.base &&
+		(job.limit->written == limit || job.limit->next == limit))
+		return true; /* also where the disk is full */
 	std::error_code error;
 	fs::create_directories(jobs_.directory() / "limits", error);
-	const JobLimit record = {job.opened->text, job.base, job.now, limit};
 	const Result<Ok> kept = replace_file(
 		jobs_.directory() / "limits" / std::to_string(job.number),
 		record.life + "\n" + std::to_string(record.base) + "\n" +
 			std::to_string(record.written) + "\n" + std::to_string(record.next) + "\n");
-	if (!kept) {
+	if (kept)
+		job.limit = record;
+	else
 		log_warning("%s", printable(kept.error().what).c_str());
-		if (limit != job.base) /* which is right with the record before, too */
-			return;
-	}
-	job.limit = record;
+	return kept.ok();
+}
+
+/* The record comes first: whichever of its numbers a restarted daemon finds is ours. What slurmd
+ * wrote is right with any. */
+void NativeMemory::set_limit(Job &job, std::int64_t limit)
+{
+	const fs::path file = *job.cgroup / k_limit_file;
+	if (writers_.is_writing(file) || (!record_limit(job, limit) && limit != job.base))
+		return;
 	writers_.write(file, limit);
 	job.now = number_in(file);
 }

@@ -70,6 +70,7 @@ class NativeMemory
 	void admit(Job &job, const MemoryShare &share);
 	void give_up(Job &job);
 	void end_processes(Job &job);
+	[[nodiscard]] bool record_limit(Job &job, std::int64_t limit);
 	void set_limit(Job &job, std::int64_t limit);
 	[[nodiscard]] Result<Ok> write_share(const MemoryShare &share) const;
 	[[nodiscard]] std::vector<MemoryShare> shares() const;

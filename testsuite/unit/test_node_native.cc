@@ -606,6 +606,21 @@ void the_limit_of_a_closed_job_is_raised()
 	CHECK_EQUAL(m.machine.limit(), 200);
 }
 
+/* Steps start on a node whose /run is full, too, and the record of the limit is right already. */
+void a_limit_is_lowered_again_where_nothing_can_be_written()
+{
+	Memory m;
+	m.ask("a", 64);
+	m.machine.limit(200);
+	/* replace_file() writes there first */
+	m.machine.write("state/native/limits/.7." + std::to_string(::getpid()) + "/x", "");
+	(void)m.memory.keep(m.now);
+	CHECK_EQUAL(m.machine.limit(), 136);
+	m.machine.limit(180); /* another record would be needed */
+	(void)m.memory.keep(m.now);
+	CHECK_EQUAL(m.machine.limit(), 180);
+}
+
 void pods_end_if_the_job_keeps_their_memory()
 {
 	Memory m;
@@ -779,6 +794,7 @@ int main()
 			TEST(a_limit_that_is_lowered_late_is_raised),
 			TEST(processes_are_killed_until_there_is_none),
 			TEST(the_limit_of_a_closed_job_is_raised),
+			TEST(a_limit_is_lowered_again_where_nothing_can_be_written),
 			TEST(pods_end_if_the_job_keeps_their_memory),
 			TEST(a_job_that_gives_memory_back_for_a_moment_does_not_begin_anew),
 			TEST(a_job_and_pods_within_its_memory_may_take_their_time),
