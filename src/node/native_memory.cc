@@ -36,6 +36,18 @@ std::int64_t number_in(const fs::path &file)
 	return in >> number ? number : -1;
 }
 
+/* What the cgroup has in files of tmpfs, which stay when its processes are gone; 0: little. Other
+ * files are only a cache. */
+std::int64_t memory_in_files(const fs::path &cgroup)
+{
+	std::ifstream in(cgroup / "memory.stat");
+	std::string name;
+	for (std::int64_t bytes = 0; in >> name >> bytes;)
+		if (name == "total_shmem" && bytes > k_memory_margin)
+			return bytes;
+	return 0;
+}
+
 } // namespace
 
 struct NativeMemory::Job {
@@ -50,7 +62,7 @@ struct NativeMemory::Job {
 	{
 		std::int64_t wanted = base;
 		for (const MemoryShare &share : shares)
-			wanted -= share.is_low ? share.bytes : 0;
+			wanted -= share.is_low ? share.bytes : share.remains;
 		return wanted;
 	}
 };
@@ -167,6 +179,8 @@ bool NativeMemory::is_excess(const Job &job) const
 		const std::int64_t of_pod = cgroup ? number_in(*cgroup / k_usage_file) : 0;
 		if (share.is_low)
 			used += of_pod < 0 ? share.bytes : of_pod;
+		else
+			used += share.remains;
 	}
 	return used > job.base;
 }
@@ -178,7 +192,8 @@ void NativeMemory::keep_low(Job &job, Patience::Time now)
 	const std::int64_t wanted = job.wanted();
 	if (wanted > 0 && job.now != wanted)
 		set_limit(job, wanted);
-	if (patience_.is_over(job.opened->text, is_excess(job), now))
+	const bool is_over = patience_.is_over(job.opened->text, is_excess(job), now);
+	if (is_over && std::ranges::any_of(job.shares, &MemoryShare::is_low))
 		give_up(job);
 }
 
@@ -193,16 +208,20 @@ void NativeMemory::give_up(Job &job)
 			  "its containers are ended",
 			job.number, printable(share.pod_uid).c_str());
 		share.is_low = false;
-		share.is_ending = true;
+		share.is_ending = true; /* what remains of it is looked at in the next pass */
 		(void)write_share(share);
 		cgroups_.kill_processes(share.cgroup);
 	}
 }
 
-/* One pass of SIGKILL misses a process that forks meanwhile. */
+/* One pass of SIGKILL misses a process that forks meanwhile. What remains in memory after that is
+ * the job's loss, and no further pod is admitted until the limit shows it. */
 void NativeMemory::end_processes(Job &job)
 {
 	for (MemoryShare &share : job.shares) {
+		const auto cgroup = cgroups_.memory_cgroup(share.cgroup);
+		if (!share.is_low && cgroup)
+			share.remains = std::min(share.bytes, memory_in_files(*cgroup));
 		if (!share.is_ending)
 			continue;
 		share.is_ending = cgroups_.has_processes(share.cgroup);
@@ -215,7 +234,7 @@ void NativeMemory::end_processes(Job &job)
 
 void NativeMemory::admit(Job &job, const MemoryShare &share)
 {
-	const std::int64_t limit = job.wanted() - share.bytes;
+	const std::int64_t limit = job.wanted() + share.remains - share.bytes;
 	if (job.usage < 0 || job.usage + k_memory_margin > limit)
 		return;
 	set_limit(job, limit);

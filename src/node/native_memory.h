@@ -33,6 +33,8 @@ struct MemoryShare {
 	bool is_low = false;    /* the job's limit is lowered by it */
 	std::int64_t asked = 0; /* seconds since boot */
 	bool is_ending = false; /* its processes are killed until there is none */
+	/* not in the file: what files in memory have of a pod whose share is not low */
+	std::int64_t remains = 0;
 };
 
 /* The limit of a job's cgroup as slurmd wrote it, and as we wrote it. */

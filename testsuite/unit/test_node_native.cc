@@ -635,6 +635,37 @@ void pods_end_if_the_job_keeps_their_memory()
 	CHECK(!m.is_low("a"));
 }
 
+/* An agent refuses volumes in memory, but a kubelet may have its directory on tmpfs. */
+void what_a_pod_without_processes_keeps_is_the_jobs_loss()
+{
+	Memory m;
+	m.ask("a", 64);
+	m.use("a", 64);
+	const auto keeps = [&m](std::int64_t mib) {
+		m.machine.write("cg/memory/kubepods/poda/memory.stat",
+			"cache 9\ntotal_cache 999999999\ntotal_shmem " +
+				std::to_string(mib * k_mib_bytes) + "\ntotal_swap 0\n");
+	};
+	keeps(60);
+	m.machine.usage(190);
+	{
+		const SealedLimit sealed(m.machine, 200);
+		(void)m.memory.keep(m.now);
+		m.look(std::chrono::seconds(11));
+		CHECK(!m.is_low("a"));
+		m.ask("b", 1); /* the job has all of the memory */
+		CHECK(!m.is_low("b"));
+	}
+	m.machine.usage(130);
+	m.look(std::chrono::seconds(1));
+	CHECK_EQUAL(m.machine.limit(), 140); /* 130 + 16 + 1 are more */
+	CHECK(!m.is_low("a") && !m.is_low("b"));
+	m.machine.usage(50);
+	m.look(std::chrono::seconds(1));
+	CHECK(m.is_low("a") && m.is_low("b"));
+	CHECK_EQUAL(m.machine.limit(), 135);
+}
+
 /* Otherwise a job could have its pods' memory for nearly all of the time. */
 void a_job_that_gives_memory_back_for_a_moment_does_not_begin_anew()
 {
@@ -796,6 +827,7 @@ int main()
 			TEST(the_limit_of_a_closed_job_is_raised),
 			TEST(a_limit_is_lowered_again_where_nothing_can_be_written),
 			TEST(pods_end_if_the_job_keeps_their_memory),
+			TEST(what_a_pod_without_processes_keeps_is_the_jobs_loss),
 			TEST(a_job_that_gives_memory_back_for_a_moment_does_not_begin_anew),
 			TEST(a_job_and_pods_within_its_memory_may_take_their_time),
 			TEST(another_life_of_the_job_has_its_own_patience),
