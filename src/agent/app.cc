@@ -322,10 +322,10 @@ void App::look(Look::Done done)
 
 slurm::KubeNodes App::kube_nodes() const
 {
-	constexpr std::int64_t k_default_grace_seconds = 30; /* of Kubernetes */
 	slurm::KubeNodes nodes;
-	nodes.grace_seconds = config_.limits.grace_seconds > 0 ? config_.limits.grace_seconds
-							       : k_default_grace_seconds;
+	if (config_.limits.grace_seconds > 0)
+		nodes.grace_seconds = config_.limits.grace_seconds;
+	nodes.have_native_pods = config_.nodes.pods_in_native_jobs;
 	for (const auto &[name, node] : world_.state().slurm_nodes)
 		(node.is_hybrid ? nodes.hybrid : nodes.external)
 			.insert(config_.nodes.names.in_slurm(name));

@@ -66,7 +66,8 @@ CompleteWait=0
 # Directories that exist on every node, with at least one file.
 Epilog=/etc/slurm/epilog.d/*
 Prolog=/etc/slurm/prolog.d/*
-# Leave PrologEpilogTimeout unset, or set it above the longest grace period of pods and 60 s.
+# Leave PrologEpilogTimeout unset, or set it above the longest grace period of pods and 60 s, and
+# with pods within native jobs to at least 110 s.
 )";
 
 constexpr std::string_view k_cgroup_conf = R"(ConstrainCores=yes

@@ -21,12 +21,12 @@ HybridSettings good()
 
 void good_settings_have_no_trouble()
 {
-	CHECK(hybrid_troubles(good(), 30).empty());
+	CHECK(hybrid_troubles(good(), epilog_needs(30, true)).empty());
 	HybridSettings s = good();
 	s.names_by_sluid = true;
 	s.cgroup["CgroupJobIdPaths"] = "yes";
 	s.epilog_seconds = 91;
-	CHECK(hybrid_troubles(s, 30).empty());
+	CHECK(hybrid_troubles(s, epilog_needs(30, false)).empty());
 }
 
 void each_mistake_is_told_with_a_remedy()
@@ -60,11 +60,27 @@ void each_mistake_is_told_with_a_remedy()
 	for (const auto &row : rows) {
 		HybridSettings s = good();
 		row.spoil(s);
-		const auto troubles = hybrid_troubles(s, 30);
+		const auto troubles = hybrid_troubles(s, epilog_needs(30, false));
 		REQUIRE(troubles.size() == 1);
 		CHECK(troubles.front().text.find(row.text) != std::string::npos);
 		CHECK(!troubles.front().remedy.empty());
 	}
+}
+
+/* Their Epilog waits for 105 s, whatever the grace period of others is. */
+void pods_within_native_jobs_need_an_epilog_of_their_own()
+{
+	CHECK_EQUAL(epilog_needs(30, false), 90);
+	CHECK_EQUAL(epilog_needs(30, true), 109);
+	CHECK_EQUAL(epilog_needs(60, true), 120);
+	HybridSettings s = good();
+	s.epilog_seconds = 109;
+	CHECK(hybrid_troubles(s, epilog_needs(30, false)).empty());
+	const auto troubles = hybrid_troubles(s, epilog_needs(30, true));
+	REQUIRE(troubles.size() == 1);
+	CHECK(troubles.front().remedy.find("set it above 109") != std::string::npos);
+	s.epilog_seconds = 110;
+	CHECK(hybrid_troubles(s, epilog_needs(30, true)).empty());
 }
 
 } // namespace
@@ -75,5 +91,6 @@ int main()
 		{
 			TEST(good_settings_have_no_trouble),
 			TEST(each_mistake_is_told_with_a_remedy),
+			TEST(pods_within_native_jobs_need_an_epilog_of_their_own),
 		});
 }

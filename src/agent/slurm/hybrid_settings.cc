@@ -16,6 +16,8 @@ namespace
 
 /* The Epilog must not be killed while it waits for a pod that uses all of its grace period. */
 constexpr std::int64_t k_epilog_margin_seconds = 60;
+/* k_end_limits of node/native_jobs.h, and some seconds to start and end. */
+constexpr std::int64_t k_native_epilog_seconds = 109;
 
 std::string text_of(const char *text)
 {
@@ -84,7 +86,7 @@ std::string timeout_key(const HybridSettings &s)
 				    : "PrologEpilogTimeout";
 }
 
-void check_scripts(const HybridSettings &s, std::int64_t grace, std::vector<SettingTrouble> &out)
+void check_scripts(const HybridSettings &s, std::int64_t needed, std::vector<SettingTrouble> &out)
 {
 	if (!s.has_epilog)
 		out.push_back({"no Epilog is set: Slurm gives the cores of a job to others while "
@@ -101,14 +103,16 @@ void check_scripts(const HybridSettings &s, std::int64_t grace, std::vector<Sett
 			       "other job starts or ends on the node",
 			"remove Serial from PrologFlags in slurm.conf and restart slurmctld and "
 			"slurmd"});
-	if (const std::int64_t least = grace + k_epilog_margin_seconds;
-		s.epilog_seconds > 0 && s.epilog_seconds <= least)
+	if (s.epilog_seconds > 0 && s.epilog_seconds <= needed)
 		out.push_back({timeout_key(s) + "=" + std::to_string(s.epilog_seconds) +
 				" ends Epilog while a pod uses its grace period, and drains the "
 				"node",
 			"remove " + timeout_key(s) + " from slurm.conf, set it above " +
-				std::to_string(least) +
-				", or lower limits.grace_seconds in slurmkubed.yaml"});
+				std::to_string(needed) +
+				(needed != k_native_epilog_seconds
+						? ", or lower limits.grace_seconds in "
+						  "slurmkubed.yaml"
+						: "")});
 	if (s.complete_seconds > 0)
 		out.push_back({"CompleteWait=" + std::to_string(s.complete_seconds) +
 				": no job of the cluster starts while a pod's job is completing",
@@ -134,7 +138,13 @@ HybridSettings hybrid_settings(const slurm_conf_t &conf)
 	return out;
 }
 
-std::vector<SettingTrouble> hybrid_troubles(const HybridSettings &s, std::int64_t grace)
+std::int64_t epilog_needs(std::int64_t grace_seconds, bool has_native_pods)
+{
+	const std::int64_t needed = grace_seconds + k_epilog_margin_seconds;
+	return has_native_pods ? std::max(needed, k_native_epilog_seconds) : needed;
+}
+
+std::vector<SettingTrouble> hybrid_troubles(const HybridSettings &s, std::int64_t epilog_seconds)
 {
 	std::vector<SettingTrouble> out;
 	if (!s.contains)
@@ -150,7 +160,7 @@ std::vector<SettingTrouble> hybrid_troubles(const HybridSettings &s, std::int64_
 			"set ProctrackType=proctrack/cgroup in slurm.conf and restart slurmctld "
 			"and slurmd"});
 	check_cgroup(s, out);
-	check_scripts(s, grace, out);
+	check_scripts(s, epilog_seconds, out);
 	return out;
 }
 

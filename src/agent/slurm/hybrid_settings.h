@@ -33,10 +33,11 @@ struct SettingTrouble {
 };
 
 HybridSettings hybrid_settings(const slurm_conf_t &conf);
-/* Pure. In the order of the manual; empty: all is well. grace_seconds: the longest grace period of
- * a pod. */
+/* Pure. In the order of the manual; empty: all is well. epilog_seconds: what Epilog may need. */
 std::vector<SettingTrouble> hybrid_troubles(
-	const HybridSettings &settings, std::int64_t grace_seconds);
+	const HybridSettings &settings, std::int64_t epilog_seconds);
+/* What Epilog may need for pods with such a grace period, and for pods within native jobs. */
+std::int64_t epilog_needs(std::int64_t grace_seconds, bool has_native_pods);
 
 } // namespace slurmkube::slurm
 

@@ -64,7 +64,8 @@ Result<Survey> survey(const KubeNodes &nodes)
 	}
 	out.to_suspend = nodes_to_suspend(*conf, *table, nodes.external);
 	if (!nodes.hybrid.empty())
-		out.hybrid_troubles = hybrid_troubles(hybrid_settings(*conf), nodes.grace_seconds);
+		out.hybrid_troubles = hybrid_troubles(hybrid_settings(*conf),
+			epilog_needs(nodes.grace_seconds, nodes.have_native_pods));
 	auto outside = outside_topology(*conf, *table, nodes.external);
 	if (outside)
 		out.outside_topology = std::move(outside).value();

@@ -33,7 +33,9 @@ struct Partition {
 /* The nodes that the plugin reports, by their names in Slurm. */
 struct KubeNodes {
 	std::set<std::string> external, hybrid;
-	std::int64_t grace_seconds = 0; /* the longest grace period of their pods */
+	/* the longest grace period of their pods; without a limit, Kubernetes' default */
+	std::int64_t grace_seconds = 30;
+	bool have_native_pods = false; /* nodes.pods_in_native_jobs */
 };
 
 struct Survey {
