@@ -159,11 +159,18 @@ Result<DeviceAnswer> read_answer(int in)
 	return answer;
 }
 
-/* Those that did not end in time once they were killed. There are no other children. */
+/* Those that did not end in time once they were killed. Of one thread. Other children are not
+ * waited for: what knows them may still kill them by their numbers. */
+std::vector<pid_t> &late_children()
+{
+	static std::vector<pid_t> late;
+	return late;
+}
+
 void reap_late_children()
 {
-	while (::waitpid(-1, nullptr, WNOHANG) > 0) {
-	}
+	std::erase_if(late_children(),
+		[](pid_t child) { return ::waitpid(child, nullptr, WNOHANG) != 0; });
 }
 
 Result<DeviceAnswer> ask_in(const ProbeCgroup &cgroup, const std::vector<fs::path> &files)
@@ -181,8 +188,9 @@ Result<DeviceAnswer> ask_in(const ProbeCgroup &cgroup, const std::vector<fs::pat
 	out.reset();
 	const Result<DeviceAnswer> answer = read_answer(in.get());
 	(void)::kill(child, SIGKILL); /* not waited for yet, so the id is its own */
-	(void)is_done_within(
-		k_removal_limit, [child] { return ::waitpid(child, nullptr, WNOHANG) != 0; });
+	if (!is_done_within(
+		    k_removal_limit, [child] { return ::waitpid(child, nullptr, WNOHANG) != 0; }))
+		late_children().push_back(child);
 	return answer;
 }
 

@@ -28,7 +28,7 @@ fs::path file_of(const fs::path &directory, std::uint32_t job)
 
 /* The cgroups of containers that may have processes. */
 std::vector<ContainerRecord> live_containers(const Records &containers, const Cgroups &cgroups,
-	const std::function<bool(std::uint32_t job)> &has_ended)
+	const std::function<bool(std::uint32_t job)> &has_ended, bool may_forget)
 {
 	std::vector<ContainerRecord> live;
 	for (const auto &[job, ids] : containers.containers()) {
@@ -38,7 +38,7 @@ std::vector<ContainerRecord> live_containers(const Records &containers, const Cg
 			const std::optional<ContainerRecord> one = containers.container(job, id);
 			if (one && is_live(*one, cgroups.has_processes(one->cgroup)))
 				live.push_back(*one);
-			else
+			else if (may_forget)
 				containers.forget_container(id);
 		}
 	}
@@ -124,14 +124,14 @@ Result<Ok> end_containers(const Records &containers, const Cgroups &cgroups,
 	const SteadyClock::time_point begin = SteadyClock::now();
 	for (;;) {
 		const std::vector<ContainerRecord> live =
-			live_containers(containers, cgroups, has_ended);
+			live_containers(containers, cgroups, has_ended, !limits.only_waits);
 		if (live.empty())
 			return Ok{};
 		const auto waited = SteadyClock::now() - begin;
 		if (waited >= limits.all)
 			return Error{Errc::again, "container " + live.front().id + " still runs"};
 		for (const ContainerRecord &one : live)
-			if (waited >= limits.grace)
+			if (waited >= limits.grace && !limits.only_waits)
 				cgroups.kill_processes(one.cgroup);
 		(void)::poll(nullptr, 0, k_pause_ms);
 	}

@@ -54,6 +54,7 @@ class NativeJobs
 /* How long containers may take to end by themselves, and by SIGKILL. */
 struct EndLimits {
 	std::chrono::milliseconds grace, all;
+	bool only_waits = false; /* the job may live: nothing is killed or forgotten */
 };
 /* The agent deletes the pods of a job that has ended, and none of them has a grace period of more
  * than 30 s. */

@@ -49,12 +49,20 @@ Result<Ok> settle_native_pods(const NativeJobs &jobs, const Cgroups &cgroups,
 Result<Ok> end_native_pods(const NativeJobs &jobs, const Cgroups &cgroups, std::uint32_t job,
 	bool is_epilog, const EndLimits &limits)
 {
-	if (!is_epilog && cgroups.cpuset_of(job))
-		return Ok{};
-	jobs.close(job);
-	return end_containers(
-		Records::at(jobs.directory()), cgroups,
-		[job](std::uint32_t one) { return one == job; }, limits);
+	const Records containers = Records::at(jobs.directory());
+	const auto is_it = [job](std::uint32_t one) { return one == job; };
+	if (is_epilog || !cgroups.cpuset_of(job)) {
+		jobs.close(job);
+		return end_containers(containers, cgroups, is_it, limits);
+	}
+	Result<Ok> ended =
+		end_containers(containers, cgroups, is_it, {limits.grace, limits.all, true});
+	return ended
+		? ended
+		: Error{Errc::again,
+			  ended.error().what + ": job " + std::to_string(job) +
+				  " has a cgroup and may live, because SLURM_SCRIPT_CONTEXT is "
+				  "not epilog_slurmd, so nothing is killed"};
 }
 
 } // namespace slurmkube::node

@@ -21,8 +21,9 @@ std::optional<core::NativeMark> life_of_prolog(const Variable &variable);
 /* For a prolog: waits for containers of ended jobs, and opens the job if pods may run in it. */
 Result<Ok> settle_native_pods(const NativeJobs &jobs, const Cgroups &cgroups,
 	const Variable &variable, bool is_open, const EndLimits &limits = k_end_limits);
-/* For an epilog: closes the job and ends its containers. Writes nothing. By hand, without
- * is_epilog, it does that only if the job has no cgroup here: nothing would open the job again. */
+/* For an epilog: closes the job and ends its containers. Writes nothing. Without is_epilog, by hand
+ * or in an epilog that lacks Slurm's variables, a job that has a cgroup here may live, and nothing
+ * would open it again: its containers are only waited for. */
 Result<Ok> end_native_pods(const NativeJobs &jobs, const Cgroups &cgroups, std::uint32_t job,
 	bool is_epilog, const EndLimits &limits = k_end_limits);
 

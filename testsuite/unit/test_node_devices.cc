@@ -108,6 +108,20 @@ void a_child_that_does_not_answer_is_killed()
 	(void)::close(writer);
 }
 
+/* Another thread has children, too, and kills them by their numbers. */
+void children_of_others_are_left_to_them()
+{
+	const Directory directory;
+	const pid_t child = ::fork();
+	if (child == 0)
+		::_exit(7);
+	siginfo_t ended = {};
+	REQUIRE(::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT) == 0);
+	CHECK(!denied_device(directory.path() / "job_7", {}, directory.path()).ok());
+	int status = 0;
+	CHECK(::waitpid(child, &status, WNOHANG) == child && WEXITSTATUS(status) == 7);
+}
+
 /* `--check` by hand may run at the same time. */
 void a_check_leaves_the_files_of_others()
 {
@@ -137,5 +151,6 @@ int main()
 	return check::run_tests("node_devices",
 		{TEST(only_eperm_is_a_denial), TEST(errors_say_their_cause),
 			TEST(a_child_that_does_not_answer_is_killed),
+			TEST(children_of_others_are_left_to_them),
 			TEST(a_check_leaves_the_files_of_others), TEST(what_is_left_is_removed)});
 }

@@ -237,6 +237,29 @@ void an_epilog_ends_containers_itself()
 	CHECK_EQUAL(records.containers_of(8).size(), 1U);
 }
 
+/* By hand, or in an epilog without Slurm's variables, which would otherwise end too early. */
+void containers_of_a_job_that_may_live_are_only_waited_for()
+{
+	const NativeMachine machine;
+	const NativeJobs jobs = machine.jobs();
+	REQUIRE(jobs.open(life_of_job()).ok());
+	const Records records = *Records::open(jobs.directory());
+	REQUIRE(records.keep_container(7, "c1", "/kubepods/podu1/c1", true).ok());
+	REQUIRE(records.keep_container(7, "c2", "/kubepods/podu1/c2", true).ok());
+	const Process process;
+	const std::string file = "cg/cpuset/kubepods/podu1/c1/cgroup.procs";
+	machine.write(file, std::to_string(process.pid()) + "\n");
+	const EndLimits limits{std::chrono::milliseconds(50), std::chrono::milliseconds(200)};
+	const Result<Ok> ended = end_native_pods(jobs, machine.cgroups(), 7, false, limits);
+	REQUIRE(!ended.ok());
+	CHECK(ended.error().what.find("SLURM_SCRIPT_CONTEXT") != std::string::npos);
+	CHECK(::waitpid(process.pid(), nullptr, WNOHANG) == 0);
+	machine.write(file, "");
+	CHECK(end_native_pods(jobs, machine.cgroups(), 7, false, limits).ok());
+	CHECK(jobs.opened(7).has_value());
+	CHECK_EQUAL(records.containers_of(7).size(), 2U);
+}
+
 void a_prolog_waits_for_containers_of_jobs_that_have_ended()
 {
 	const NativeMachine machine;
@@ -814,6 +837,7 @@ int main()
 			TEST(prolog_opens_and_epilog_closes),
 			TEST(a_prolog_that_cannot_write_lets_the_job_start),
 			TEST(an_epilog_ends_containers_itself),
+			TEST(containers_of_a_job_that_may_live_are_only_waited_for),
 			TEST(a_prolog_waits_for_containers_of_jobs_that_have_ended),
 			TEST(scripts_go_on_with_a_wrong_value_of_the_key),
 			TEST(a_container_gets_the_processors_of_the_job_when_its_memory_is_free),
