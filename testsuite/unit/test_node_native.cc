@@ -458,7 +458,7 @@ void containers_are_refused_whatever_else_is_wrong()
 			2, Message().text(1, "c1").text(2, "p1").message(11, plain_linux()));
 		CHECK(has(daemon.answer("CreateContainer", both), why));
 	}
-	machine.limit(std::int64_t{8} << 40);
+	machine.limit(std::int64_t{4} << 40);
 	CHECK(has(daemon.create(mark), "slurmd does not limit the memory"));
 	machine.limit(200);
 	machine.write("cg/cgroup.controllers", "memory\n");
