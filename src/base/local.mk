@@ -1,5 +1,6 @@
 noinst_LTLIBRARIES += libbase.la
 libbase_la_SOURCES = \
+	%D%/boxed.h \
 	%D%/digits.h \
 	%D%/guard.h \
 	%D%/log.cc \

@@ -257,7 +257,7 @@ void World::NativeLooker::judge(const NativeMark &mark)
 void World::NativeLooker::look()
 {
 	if (!entry.native)
-		entry.native = std::make_unique<NativePod>();
+		entry.native.emplace();
 	const std::optional<NativeMark> mark = native_mark_of(entry);
 	world.enter(world.state_.components[uid],
 		mark ? ComponentStage::running : ComponentStage::gathering, now);

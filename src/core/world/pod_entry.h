@@ -8,11 +8,11 @@
 #ifndef SLURMKUBE_CORE_WORLD_POD_ENTRY_H
 #define SLURMKUBE_CORE_WORLD_POD_ENTRY_H
 
+#include "src/base/boxed.h"
 #include "src/core/gang/grouping.h"
 #include "src/core/reconcile/action.h"
 #include "src/core/reconcile/sides.h"
 
-#include <memory>
 #include <set>
 
 namespace slurmkube::core
@@ -105,8 +105,8 @@ struct PodEntry {
 	 * long as the claim has that version. */
 	std::optional<ReleaseDevices> open_release;
 
-	/* nullptr: it is not to run in a native job. On the heap, because few pods are. */
-	std::unique_ptr<NativePod> native;
+	/* Nothing: it is not to run in a native job. On the heap, because few pods are. */
+	Boxed<NativePod> native;
 
 	/* The deletion that was decided because a job had ended. Kept until the pod is gone:
 	 * slurmctld forgets an ended job after MinJobAge, whatever the API server has accepted. */
