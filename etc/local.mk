@@ -10,8 +10,9 @@ dist_doc_DATA += \
 	%D%/slurmkubed.yaml
 units = %D%/slurmkubed.service %D%/slurmkubed@.service %D%/slurmkube-node.service
 EXTRA_DIST += %D%/slurmkubed.service.in %D%/slurmkubed@.service.in \
-	%D%/slurmkube-node.service.in %D%/50-slurm-kube.in %D%/50-slurm-kube.prolog.in
-CLEANFILES += $(units) $(scripts_of_slurmd)
+	%D%/slurmkube-node.service.in %D%/50-slurm-kube.in %D%/50-slurm-kube.prolog.in \
+	%D%/50-slurm-kube.json.in
+CLEANFILES += $(units) $(scripts_of_slurmd) %D%/50-slurm-kube.json
 # Epilog and Prolog in slurm.conf name them. They have one name in two folders.
 scripts_of_slurmd = %D%/50-slurm-kube %D%/prolog.d/50-slurm-kube
 epilogdir = $(pkglibexecdir)/epilog.d
@@ -32,6 +33,8 @@ make_unit = $(AM_V_GEN)$(MKDIR_P) %D% && $(SED) 's|[@]sbindir[@]|$(sbindir)|g' \
 %D%/slurmkube-node.service: $(srcdir)/%D%/slurmkube-node.service.in Makefile
 	$(make_unit)
 %D%/50-slurm-kube: $(srcdir)/%D%/50-slurm-kube.in Makefile
+	$(make_unit)
+%D%/50-slurm-kube.json: $(srcdir)/%D%/50-slurm-kube.json.in Makefile
 	$(make_unit)
 %D%/prolog.d/50-slurm-kube: $(srcdir)/%D%/50-slurm-kube.prolog.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(SED) 's|[@]sbindir[@]|$(sbindir)|g' \

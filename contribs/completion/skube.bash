@@ -49,7 +49,7 @@ _skube_values() {
 	--sort) _skube_columns "$1" ;;
 	--only)
 		if [[ $1 = *" node-setup "* ]]; then
-			echo node-conf containerd base-spec crio epilog prolog slurm-conf
+			echo node-conf containerd base-spec crio crio-hook epilog prolog slurm-conf
 			echo cgroup-conf
 		else
 			echo rbac policies options-policy scheduler-name-policy flow-control

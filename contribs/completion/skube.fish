@@ -122,7 +122,7 @@ __skube_option duration "Life of the token" kubeconfig -x
 __skube_option account "Service account of the agent" "kubeconfig manifests" -x
 __skube_option only "Only these parts" manifests -x -k -a "$parts"
 __skube_option only "Only this file" node-setup -x -k -a "node-conf containerd base-spec crio \
-    epilog prolog slurm-conf cgroup-conf"
+    crio-hook epilog prolog slurm-conf cgroup-conf"
 __skube_option system-cpus "Processors that Slurm gives to no job" node-setup -x
 __skube_option bridge-stopped "slurm-bridge runs nowhere" migrate
 __skube_option from "What to take the cluster over from" migrate -x -a "slurm-bridge sunk"

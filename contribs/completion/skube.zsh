@@ -124,7 +124,7 @@ _skube_other_options() {
 	_skube_option manifests "--only=[only these parts]:part:(rbac policies options-policy \
 		scheduler-name-policy flow-control dashboards)"
 	_skube_option node-setup "--only=[only this file]:file:(node-conf containerd base-spec crio \
-		epilog prolog slurm-conf cgroup-conf)"
+		crio-hook epilog prolog slurm-conf cgroup-conf)"
 	_skube_option node-setup \
 		'--system-cpus=[processors that Slurm gives to no job]:list:'
 	_skube_option migrate '--bridge-stopped[slurm-bridge runs nowhere]'

@@ -4,6 +4,7 @@
 #include "src/base/programs.h"
 #include "src/base/text.h"
 #include "src/node/containerd.h"
+#include "src/node/crio.h"
 #include "src/node/device_access.h"
 
 #include <cstdio>
@@ -17,6 +18,8 @@ namespace slurmkube::node
 
 namespace
 {
+
+constexpr const char *k_crio_socket = "/run/crio/crio.sock";
 
 std::string content_of(const std::string &file)
 {
@@ -38,7 +41,7 @@ std::string socket_lacks(const std::string &path)
 		return {};
 	return path +
 		" is no socket: start containerd with the plugin io.containerd.nri.v1.nri, "
-		"or write NriSocket";
+		"or CRI-O with enable_nri, or write NriSocket";
 }
 
 std::string cgroups_lack(const Settings &settings, const Cgroups &cgroups)
@@ -78,18 +81,33 @@ std::string jobs_overlap(const Settings &settings, const Cgroups &cgroups)
 	return {};
 }
 
-bool check_containerd(const Settings &settings)
+bool tell_all(const char *name, const std::vector<std::string> &lacks)
 {
-	const Result<std::string> dump = output_of({"containerd", "config", "dump"});
-	if (!dump)
-		return tell("containerd",
-			"containerd config dump: " + dump.error().what +
-				" (with CRI-O compare its configuration with slurmkube-node(8))");
-	const std::vector<std::string> lacks =
-		containerd_lacks(*dump, content_of, settings.system_cpus);
 	for (const std::string &lack : lacks)
-		(void)tell("containerd", lack);
-	return lacks.empty() ? tell("containerd", {}) : false;
+		(void)tell(name, lack);
+	return lacks.empty() ? tell(name, {}) : false;
+}
+
+/* Not "crio config": 1.36.1 prints the validator's settings as comments, whatever they are. */
+bool check_crio()
+{
+	const Result<std::string> configuration = output_of({"crio", "status", "config"});
+	if (!configuration)
+		return tell("crio", "crio status config: " + configuration.error().what);
+	return tell_all("crio", crio_lacks(*configuration, content_of));
+}
+
+/* containerd may be there for other purposes. */
+bool check_runtime(const Settings &settings)
+{
+	if (socket_lacks(k_crio_socket).empty())
+		return check_crio();
+	const Result<std::string> dump = output_of({"containerd", "config", "dump"});
+	if (!dump && dump.error().code == Errc::not_found)
+		return check_crio();
+	if (!dump)
+		return tell("containerd", "containerd config dump: " + dump.error().what);
+	return tell_all("containerd", containerd_lacks(*dump, content_of, settings.system_cpus));
 }
 
 } // namespace
@@ -102,7 +120,7 @@ int check_node(const Settings &settings, const Cgroups &cgroups)
 		ok = tell("native", native_pods_lack(settings, cgroups)) && ok;
 	ok = tell("devices", device_files_lack(settings)) && ok;
 	ok = tell("processors", jobs_overlap(settings, cgroups)) && ok;
-	ok = check_containerd(settings) && ok;
+	ok = check_runtime(settings) && ok;
 	return ok ? 0 : 1;
 }
 

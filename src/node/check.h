@@ -11,7 +11,8 @@
 namespace slurmkube::node
 {
 
-/* Prints a line for each prerequisite, with its remedy. 0: all are kept. Runs containerd. */
+/* Prints a line for each prerequisite, with its remedy. 0: all are kept. Runs containerd or crio.
+ */
 int check_node(const Settings &settings, const Cgroups &cgroups);
 
 } // namespace slurmkube::node

@@ -3,21 +3,19 @@
  * containerd.h - whether containerd's configuration keeps containers off jobs' processors when
  * slurmkube-node does not run.
  *
- * Pure. Sources: containerd-config.toml(5), the README of NRI's default validator, toml.io 1.0.
+ * Pure. Sources: containerd-config.toml(5), the README of NRI's default validator.
  */
 #ifndef SLURMKUBE_NODE_CONTAINERD_H
 #define SLURMKUBE_NODE_CONTAINERD_H
 
-#include <functional>
+#include "src/node/oci_hook.h"
+
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace slurmkube::node
 {
-
-/* The content of a file; empty if there is none. */
-using ReadFile = std::function<std::string(const std::string &path)>;
 
 /* What the effective configuration (containerd config dump) lacks, each with its remedy; empty:
  * nothing. read: for the files that base_runtime_spec names. */

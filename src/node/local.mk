@@ -10,6 +10,8 @@ node_files = \
 	%D%/confine.h \
 	%D%/containerd.cc \
 	%D%/containerd.h \
+	%D%/crio.cc \
+	%D%/crio.h \
 	%D%/device_access.cc \
 	%D%/device_access.h \
 	%D%/epilog.cc \
@@ -30,6 +32,8 @@ node_files = \
 	%D%/native_scripts.h \
 	%D%/nri.cc \
 	%D%/nri.h \
+	%D%/oci_hook.cc \
+	%D%/oci_hook.h \
 	%D%/patience.cc \
 	%D%/patience.h \
 	%D%/plugin.cc \
@@ -44,7 +48,9 @@ node_files = \
 	%D%/settings.cc \
 	%D%/settings.h \
 	%D%/systemd_units.cc \
-	%D%/systemd_units.h
+	%D%/systemd_units.h \
+	%D%/toml.cc \
+	%D%/toml.h
 EXTRA_DIST += $(node_files)
 node_units = %D%/unity/node_1_of_1.cc
 CLEANFILES += $(node_units)

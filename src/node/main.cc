@@ -6,6 +6,7 @@
 #include "src/node/device_access.h"
 #include "src/node/epilog.h"
 #include "src/node/native_scripts.h"
+#include "src/node/oci_hook.h"
 #include "src/node/runtime.h"
 #include "src/node/settings.h"
 
@@ -13,7 +14,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <iostream>
+#include <iterator>
 
 #include <getopt.h>
 #include <poll.h>
@@ -37,11 +40,12 @@ constexpr const char *k_help =
 	"       slurmkube-node [--config FILE] --settle    waits for ended jobs (for a prolog)\n"
 	"       slurmkube-node [--config FILE] --list      jobs with containers\n"
 	"       slurmkube-node [--config FILE] --check     whether this node is set up\n"
+	"       slurmkube-node --confined                  refuses containers (a hook of CRI-O)\n"
 	"       slurmkube-node --version | --help\n";
 
 struct Options {
 	std::string config = k_settings_file;
-	enum class Command { serve, wait, settle, list, check } command = Command::serve;
+	enum class Command { serve, wait, settle, list, check, confined } command = Command::serve;
 	std::uint32_t job = 0;
 };
 
@@ -80,6 +84,9 @@ void take_option(int option, Options &options)
 	case 'k':
 		options.command = Options::Command::check;
 		break;
+	case 'o':
+		options.command = Options::Command::confined;
+		break;
 	case 'V':
 		std::cout << "slurmkube-node " << SLURMKUBE_VERSION << "\n";
 		std::exit(0);
@@ -96,8 +103,8 @@ Options options_of(int argc, char **argv)
 	static const option k_options[] = {{"config", required_argument, nullptr, 'c'},
 		{"wait", required_argument, nullptr, 'w'}, {"settle", no_argument, nullptr, 's'},
 		{"list", no_argument, nullptr, 'l'}, {"check", no_argument, nullptr, 'k'},
-		{"version", no_argument, nullptr, 'V'}, {"help", no_argument, nullptr, 'h'},
-		{nullptr, 0, nullptr, 0}};
+		{"confined", no_argument, nullptr, 'o'}, {"version", no_argument, nullptr, 'V'},
+		{"help", no_argument, nullptr, 'h'}, {nullptr, 0, nullptr, 0}};
 	Options options;
 	for (int option; (option = getopt_long(argc, argv, "h", k_options, nullptr)) != -1;)
 		take_option(option, options);
@@ -274,8 +281,25 @@ int end_job_here(const Options &options, const Settings &settings, const Cgroups
 	return native ? status : complain(native.error());
 }
 
+std::string all_of(std::istream &in)
+{
+	return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/* A hook needs no configuration. */
+int confined()
+{
+	const Result<Ok> answered = check_confined(all_of(std::cin), [](const std::string &path) {
+		std::ifstream in(path);
+		return all_of(in);
+	});
+	return answered ? 0 : complain(answered.error());
+}
+
 int run(const Options &options)
 {
+	if (options.command == Options::Command::confined)
+		return confined();
 	const bool is_script = options.command == Options::Command::wait ||
 		options.command == Options::Command::settle;
 	const Result<Settings> settings =

@@ -250,13 +250,13 @@ Result<std::string> Plugin::create(const ContainerRequest &request)
 /* The container was created when its job lived, perhaps without us, and perhaps a later plugin has
  * given it devices. Its first process, the runtime's, waits in its cgroup now: where it is not
  * seen, the job's epilog would not see it either. */
-Result<std::string> Plugin::start(const ContainerRequest &request)
+Result<Ok> Plugin::may_start(const ContainerRequest &request)
 {
 	const Result<Confinement> confinement = allowed(request.pod, request.container);
 	if (!confinement)
 		return confinement.error();
 	if (const Result<Ok> checked = check_devices(request); !checked)
-		return checked.error();
+		return checked;
 	if (is_in_native_job(request.pod))
 		if (const Result<Ok> low = native_.check_memory(request.pod); !low)
 			return low.error();
@@ -266,7 +266,19 @@ Result<std::string> Plugin::start(const ContainerRequest &request)
 			"slurm-kube: no process of the container is in the cgroup " +
 				request.container.cgroups_path +
 				": see CgroupRoot in slurmkube-node(8)"};
-	return std::string();
+	return Ok{};
+}
+
+/* CRI-O takes an error here as a warning, and starts the container unless its first process is
+ * gone. */
+Result<std::string> Plugin::start(const ContainerRequest &request)
+{
+	const Result<Ok> may = may_start(request);
+	if (may)
+		return std::string();
+	if (const Result<std::string> cgroup = cgroup_of(request.container.cgroups_path); cgroup)
+		cgroups_.kill_processes(*cgroup);
+	return may.error();
 }
 
 /* Slurm's list stays, whatever the kubelet changes, and no resize is above the pod's share. The

@@ -53,6 +53,7 @@ class Plugin
 	[[nodiscard]] Result<Ok> record(
 		const ContainerRequest &request, std::uint32_t job, bool is_started);
 	void forget(const ContainerRequest &request) const;
+	[[nodiscard]] Result<Ok> may_start(const ContainerRequest &request);
 	[[nodiscard]] Result<std::string> start(const ContainerRequest &request);
 	void started(const ContainerRequest &request);
 	void removed(const ContainerRequest &request);

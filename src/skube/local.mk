@@ -92,8 +92,8 @@ libskube_la_LIBADD = libmanifests.la libcodec.la libcore.la libbase.la $(YAML_LI
 skube_SOURCES = %D%/main.cc
 skube_LDADD = libskube.la
 
-# skube prints the scripts of slurmd on hosts that have no other file of ours.
-node_pieces = etc/50-slurm-kube etc/prolog.d/50-slurm-kube
+# skube prints the scripts of slurmd and CRI-O's hook on hosts that have no other file of ours.
+node_pieces = etc/50-slurm-kube etc/prolog.d/50-slurm-kube etc/50-slurm-kube.json
 CLEANFILES += %D%/node_pieces.inc
 $(libskube_la_OBJECTS): %D%/node_pieces.inc
 %D%/node_pieces.inc: $(node_pieces) %D%/local.mk

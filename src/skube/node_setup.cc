@@ -11,7 +11,7 @@ namespace slurmkube::skube
 namespace
 {
 
-/* local.mk makes this file of those in etc: the epilog, the prolog. */
+/* local.mk makes this file of those in etc: the epilog, the prolog, CRI-O's hook. */
 constexpr std::string_view k_pieces[] = {
 #include "src/skube/node_pieces.inc"
 };
@@ -46,11 +46,15 @@ constexpr std::string_view k_base_spec = R"(#!/bin/sh
 ctr oci spec | jq '.linux.resources.cpu.cpus = "@CPUS@"' > /etc/containerd/system-cpus.json
 )";
 
-constexpr std::string_view k_crio = R"([crio.nri]
+constexpr std::string_view k_crio = R"(# No container starts while slurmkube-node is not connected.
+[crio.nri]
 enable_nri = true
+nri_disable_connections = false
 [crio.nri.default_validator]
 nri_enable_default_validator = true
 nri_validator_required_plugins = ["slurm-kube"]
+nri_validator_tolerate_missing_plugins_annotation = ""
+
 [crio.runtime]
 infra_ctr_cpuset = "@CPUS@"
 )";
@@ -87,6 +91,8 @@ const Part k_parts[] = {
 	{"containerd", "/etc/containerd/conf.d/50-slurm-kube.toml", k_containerd},
 	{"base-spec", "a script to run once", k_base_spec},
 	{"crio", "/etc/crio/crio.conf.d/50-slurm-kube.conf, instead of the two before", k_crio},
+	{"crio-hook", "/usr/share/containers/oci/hooks.d/50-slurm-kube.json, for CRI-O",
+		k_pieces[2]},
 	{"epilog", "/etc/slurm/epilog.d/50-slurm-kube, executable", k_pieces[0]},
 	{"prolog", "/etc/slurm/prolog.d/50-slurm-kube, executable", k_pieces[1]},
 	{"slurm-conf", "lines of slurm.conf", k_slurm_conf},

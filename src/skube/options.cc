@@ -82,7 +82,7 @@ const char k_help[] =
 	"      --only NAMES      with manifests: only these of rbac, policies, options-policy,\n"
 	"                        scheduler-name-policy, flow-control, dashboards; with\n"
 	"                        node-setup: one of node-conf, containerd, base-spec, crio,\n"
-	"                        epilog, prolog, slurm-conf, cgroup-conf\n"
+	"                        crio-hook, epilog, prolog, slurm-conf, cgroup-conf\n"
 	"      --system-cpus LIST   with node-setup: processors that Slurm gives to no job,\n"
 	"                        for example 0,32\n"
 	"      --account NAMESPACE/NAME   with manifests and kubeconfig: service account of the\n"

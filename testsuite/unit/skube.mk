@@ -4,6 +4,7 @@ skube_test_files = \
 	%D%/test_lists.cc \
 	%D%/test_node.cc \
 	%D%/test_node_check.cc \
+	%D%/test_node_crio.cc \
 	%D%/test_node_devices.cc \
 	%D%/test_node_native.cc \
 	%D%/test_node_rpc.cc \

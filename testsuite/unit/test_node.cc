@@ -10,11 +10,14 @@
 #include "testsuite/unit/check.h"
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace slurmkube;
 using namespace slurmkube::node;
@@ -22,6 +25,9 @@ namespace fs = std::filesystem;
 
 namespace
 {
+
+/* A refused start kills: no process has this number, which is above every pid_max. */
+constexpr const char *k_no_process = "4194305\n";
 
 /* A directory with records and cgroups of version 1, removed at the end. */
 class Machine
@@ -287,7 +293,7 @@ void a_removed_container_with_processes_is_remembered()
 						 : request_of("/kubepods");
 		const char *method = as_event ? "StateChange" : "RemoveContainer";
 		REQUIRE(records.keep_container(7, "c1", "/kubepods/c1", true).ok());
-		machine.write("cg/cpuset/kubepods/c1/cgroup.procs", "4711\n");
+		machine.write("cg/cpuset/kubepods/c1/cgroup.procs", k_no_process);
 		CHECK(answer_to(machine, method, request).ok());
 		CHECK_EQUAL(records.containers_of(7).size(), 1U);
 		machine.write("cg/cpuset/kubepods/c1/cgroup.procs", "");
@@ -424,7 +430,7 @@ void devices_are_looked_at_whenever_they_can_be()
 {
 	const Machine machine;
 	machine.start_job("7", "1");
-	machine.write("cg/cpuset/kubepods/c1/cgroup.procs", "4711\n");
+	machine.write("cg/cpuset/kubepods/c1/cgroup.procs", k_no_process);
 	const Message pod = pod_of_job().text(2, "train").text(4, "lab");
 	const auto started = answer_to(
 		machine, "StartContainer", Message().message(1, pod).message(2, with_device()));
@@ -481,10 +487,32 @@ void containers_start_where_their_processes_are_seen()
 	CHECK(!accepts(machine, "StartContainer"));
 	machine.write("cg/cpuset/kubepods/c1/cgroup.procs", "");
 	CHECK(!accepts(machine, "StartContainer"));
-	machine.write("cg/cpuset/kubepods/c1/cgroup.procs", "4711\n");
+	machine.write("cg/cpuset/kubepods/c1/cgroup.procs", k_no_process);
 	CHECK(accepts(machine, "StartContainer"));
 	machine.end_job();
 	CHECK(!accepts(machine, "StartContainer"));
+}
+
+/* CRI-O would start it all the same. */
+void a_container_that_may_not_start_is_killed()
+{
+	const Machine machine;
+	machine.start_job("7", "1");
+	const pid_t child = ::fork();
+	if (child == 0) {
+		::alarm(10); /* another signal, if it is not killed */
+		for (;;)
+			::pause();
+	}
+	machine.write("cg/cpuset/kubepods/c1/cgroup.procs", k_no_process);
+	machine.write("cg/cpuset/kubepods/c1/below/cgroup.procs", std::to_string(child) + "\n");
+	CHECK(accepts(machine, "StartContainer"));
+	CHECK_EQUAL(::waitpid(child, nullptr, WNOHANG), 0);
+	machine.end_job();
+	CHECK(!accepts(machine, "StartContainer"));
+	int status = 0;
+	CHECK_EQUAL(::waitpid(child, &status, 0), child);
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
 void only_a_cgroup_that_is_gone_has_surely_ended()
@@ -494,7 +522,7 @@ void only_a_cgroup_that_is_gone_has_surely_ended()
 	machine.write("cg/cpuset/k/c1/below/cgroup.procs", "");
 	machine.write("cg/cpuset/k/c1/cgroup.procs", "");
 	CHECK(!machine.cgroups().has_processes("/k/c1"));
-	machine.write("cg/cpuset/k/c1/below/cgroup.procs", "4711\n");
+	machine.write("cg/cpuset/k/c1/below/cgroup.procs", k_no_process);
 	CHECK(machine.cgroups().has_processes("/k/c1"));
 	/* ENOTDIR, EISDIR */
 	CHECK(machine.cgroups().has_processes("/k/c1/cgroup.procs"));
@@ -656,6 +684,7 @@ int main()
 			TEST(records_outlive_the_daemon), TEST(only_cleared_jobs_are_forgotten),
 			TEST(a_job_is_closed_until_its_number_is_another_jobs),
 			TEST(containers_start_where_their_processes_are_seen),
+			TEST(a_container_that_may_not_start_is_killed),
 			TEST(only_a_cgroup_that_is_gone_has_surely_ended),
 			TEST(version_2_says_whether_a_cgroup_is_populated),
 			TEST(the_end_waits_for_containers), TEST(a_cleared_job_has_no_containers),

@@ -175,7 +175,7 @@ def test_words(shell):
         ("skube show pods --output ", "wide name json yaml"),
         ("skube check -o ", "json yaml"),
         ("skube manifests --only r", "rbac"),
-        ("skube node-setup --only c", "containerd crio cgroup-conf"),
+        ("skube node-setup --only c", "containerd crio crio-hook cgroup-conf"),
     ):
         found = [word for word in completed(shell, line) if not word.startswith("--")]
         check(f"{shell.__name__}: '{line}' offers {words}", found == sorted(words.split()), found)

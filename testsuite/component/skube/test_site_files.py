@@ -225,6 +225,7 @@ def test_node_setup():
             "containerd",
             "base-spec",
             "crio",
+            "crio-hook",
             "epilog",
             "prolog",
             "slurm-conf",
