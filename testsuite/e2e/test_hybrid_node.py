@@ -1,8 +1,8 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What slurmkube-node does on a hybrid node: a real slurmd with cgroups, a real kubelet and
-containerd, all on this machine. The tests allocate jobs and bind pods themselves. The system's
-processor is 0, so the first job must have another one.
+containerd (with SLURM_KUBE_RUNTIME=crio: CRI-O), all on this machine. The tests allocate jobs and
+bind pods themselves. The system's processor is 0, so the first job must have another one.
 """
 import os
 import re
@@ -11,7 +11,7 @@ import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from lib import Cluster, equal, pod, run, wait_for
+from lib import RUNTIME, Cluster, equal, pod, run, wait_for
 from lib.process import CACHE, output_of
 
 NODE = f"native{os.getpid()}"  # names slurmd's cgroups, which are the machine's
@@ -90,7 +90,7 @@ class _HybridNode(Cluster):
         super().start_kubernetes()
         self.stack.callback(self.helper.stop)
         self.helper.start()
-        self.plane.real_node(NODE, SYSTEM_CPUS=SYSTEM)
+        self.plane.real_node(NODE, SYSTEM_CPUS=SYSTEM, SKUBE=self.slurm.build / "root/bin/skube")
 
 
 def _remove_cgroups():
@@ -144,7 +144,7 @@ def _processes(bed, name):
         f"slurm-kube-*/kubepods/**/pod{uid}/*/cgroup.procs"
     ):
         found |= {int(pid) for pid in file.read_text().split()}
-    return {pid for pid in found if _name(pid) not in ("pause", "runc:[2:INIT]", "runc")}
+    return {pid for pid in found if _name(pid) not in ("pause", "conmon", "runc:[2:INIT]", "runc")}
 
 
 def _status(pid, key):
@@ -369,7 +369,7 @@ def _away(bed):
 
 
 def test_without_the_daemon_no_container(bed):
-    """containerd refuses it; running ones go on, and get Slurm's processors again afterwards."""
+    """The runtime refuses it; running ones go on, and get Slurm's processors again afterwards."""
     job, cpus = _allocate(bed)
     _bound(bed, "before", job)
     _runs(bed, "before")
@@ -386,22 +386,30 @@ def test_without_the_daemon_no_container(bed):
 
 
 def test_a_daemon_that_is_stopped_within_a_request(bed):
-    """containerd waits two seconds for it; then the container starts on the system's processors.
-    The request must be the first that it does not answer: after that all are refused. So nothing
-    of earlier pods may be under way.
+    """The runtime waits two seconds for it. Then containerd starts the container on the system's
+    processors, and CRI-O's hook refuses it. The request must be the first that it does not answer:
+    after that all are refused. So nothing of earlier pods may be under way.
     """
     records = bed.dir / "node-state/containers"
     wait_for(lambda: not list(records.glob("*")), "the containers of earlier pods to be removed")
-    job, cpus = _allocate(bed, cpus=2)
-    equal(cpus, "0-1")
+    first, _ = _allocate(bed)
+    job, cpus = _allocate(bed)
+    if cpus == SYSTEM:
+        first, job, cpus = job, first, _cpuset(first)
     bed.helper.signal(signal.SIGSTOP)
     _bound(bed, "unlucky", job)
-    bed.kube.wait_phase("unlucky", "Running", timeout=SLOW)
-    equal(wait_for(lambda: _cpus_of(bed, "unlucky"), "its processes"), {SYSTEM})
+    if RUNTIME == "crio":
+        _refused(bed, "unlucky", "slurmkube-node has not answered in time")
+    else:
+        bed.kube.wait_phase("unlucky", "Running", timeout=SLOW)
+        equal(wait_for(lambda: _cpus_of(bed, "unlucky"), "its processes"), {SYSTEM})
     bed.helper.kill9()
     bed.helper.start()
-    wait_for(lambda: _cpus_of(bed, "unlucky") == {cpus}, "the daemon to adopt the container")
+    wait_for(
+        lambda: _cpus_of(bed, "unlucky") == {cpus}, "the container to have its job's", timeout=SLOW
+    )
     _gone(bed, "unlucky")
+    _cancel(bed, first)
     _cancel(bed, job)
     _idle(bed)
 
@@ -424,13 +432,13 @@ def test_a_killed_slurmstepd(bed):
     equal(_cpuset(job), None)
 
 
-def test_the_epilog_waits_without_containerd(bed):
+def test_the_epilog_waits_without_the_runtime(bed):
     """It looks at processes, not at the runtime's word. A container that ends without containerd
     lets the job end; the kubelet learns of it later."""
     job, _ = _allocate(bed, cpus=2)
     _bound(bed, "forlorn", job, spec={"restartPolicy": "Never"})
     _runs(bed, "forlorn")
-    bed.plane.containerd(NODE, "--kill")
+    bed.plane.runtime(NODE, "--kill")
     _cancel(bed, job)
     wait_for(lambda: (bed.dir / f"epilog-began-{job}").exists(), "the epilog")
     waiting = _native(bed)
@@ -442,46 +450,71 @@ def test_the_epilog_waits_without_containerd(bed):
         _kill(pid)
     bed.slurm.wait_job(waiting, "RUNNING", timeout=SLOW)
     equal(_processes(bed, "forlorn"), set())
-    bed.plane.containerd(NODE, "--start")
+    bed.plane.runtime(NODE, "--start")
     _gone(bed, "forlorn")
     _cancel(bed, waiting)
     _idle(bed)
 
 
 # a runtime beside runc, as NVIDIA's toolkit writes it
-NVIDIA = """
+NVIDIA = {
+    "containerd": """
 [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.nvidia]
   runtime_type = 'io.containerd.runc.v2'
 [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.nvidia.options]
   BinaryName = '/usr/bin/nvidia-container-runtime'
-"""
+""",
+    "crio": """
+[crio.runtime.runtimes.nvidia]
+runtime_path = "/usr/bin/nvidia-container-runtime"
+""",
+}
+
+
+def _containerd_config(bed, drop_in):
+    folder = bed.dir / "drop-ins"
+    folder.mkdir(exist_ok=True)
+    (folder / "50-slurm-kube.toml").write_text(drop_in)
+    config = bed.dir / "containerd.toml"
+    config.write_text(f"version = 3\nimports = ['{folder}/*']\n")
+    return output_of(CACHE / "node/bin/containerd", "-c", config, "config", "dump")
+
+
+def _crio_config(bed, drop_in):
+    """That of the node's CRI-O, which has what skube prints for it: with more, or without it."""
+    pid = (bed.dir / NODE / "run/init.pid").read_text().strip()
+    socket = f"/proc/{pid}/root/run/crio/crio.sock"
+    dump = output_of(CACHE / "node/bin/crio", "status", "--socket", socket, "config")
+    good = bed.setup("crio")
+    return (dump if good in drop_in else dump.replace('"slurm-kube"', "")) + drop_in.replace(
+        good, ""
+    )
 
 
 def _check(bed, drop_in):
-    """What --check says beside a containerd with this file in conf.d."""
-    folder = bed.dir / "containerd"
-    folder.mkdir(exist_ok=True)
-    (folder / "50-slurm-kube.toml").write_text(drop_in)
-    config, dump, script = folder / "config", folder / "dump", folder / "containerd"
-    config.write_text(f"version = 3\nimports = ['{folder}/*.toml']\n")
-    dump.write_text(output_of(CACHE / "node/bin/containerd", "-c", config, "config", "dump"))
-    script.write_text(f"#!/bin/sh\ncat {dump}\n")
+    """What --check says beside a runtime with this drop-in."""
+    programs = bed.dir / "programs"
+    programs.mkdir(exist_ok=True)
+    dump = (_crio_config if RUNTIME == "crio" else _containerd_config)(bed, drop_in)
+    (programs / "config").write_text(dump)
+    script = programs / RUNTIME
+    script.write_text(f"#!/bin/sh\ncat {programs}/config\n")
     script.chmod(0o755)
     command = [bed.program, "--config", bed.dir / "node.conf", "--check"]
-    return bed.slurm.run_program("env", f"PATH={folder}:/usr/bin:/bin", *command, check=False)
+    return bed.slurm.run_program("env", f"PATH={programs}:/usr/bin:/bin", *command, check=False)
 
 
 def test_check_names_what_is_missing(bed):
-    """What skube node-setup prints for containerd is enough; without it both faults are named.
-    Slurm gives the system's processor to jobs that need both."""
-    good = bed.setup("containerd").replace("/etc/containerd", str(bed.dir / NODE))
+    """What skube node-setup prints for the runtime is enough; without it each fault is named (CRI-O
+    has its hook in another file). Slurm gives the system's processor to jobs that need both."""
+    good = bed.setup(RUNTIME).replace("/etc/containerd", str(bed.dir / NODE))
     said = _check(bed, good)
-    for line in ("socket", "cgroups", "devices", "processors", "containerd"):
+    for line in ("socket", "cgroups", "devices", "processors", RUNTIME):
         assert re.search(f"(?m)^ok +{line}", said), said
     said = _check(bed, "")
-    equal(len(re.findall("(?m)^FAILED containerd", said)), 2)
-    said = _check(bed, good + NVIDIA)
-    assert re.search("(?m)^FAILED containerd .*nvidia-container-runtime, which gives", said), said
+    equal(len(re.findall(f"(?m)^FAILED {RUNTIME}", said)), 1 if RUNTIME == "crio" else 2)
+    said = _check(bed, good + NVIDIA[RUNTIME])
+    assert re.search(f"(?m)^FAILED {RUNTIME} .*nvidia-container-runtime, which gives", said), said
     job, _ = _allocate(bed, cpus=2)
     assert re.search(f"(?m)^FAILED processors .*processor 0 .*job {job}:", _check(bed, good))
     _bound(bed, "overlap", job)

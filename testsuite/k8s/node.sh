@@ -11,6 +11,7 @@
 # shellcheck disable=SC2034 # the scripts that source this file use most variables
 
 NODE=$CACHE/node
+RUNTIME=${SLURM_KUBE_RUNTIME:-containerd} # or crio
 CGROUPS=/sys/fs/cgroup
 SYSCTLS="vm.overcommit_memory kernel.panic kernel.panic_on_oops vm.panic_on_oom"
 SYSCTL_BEFORE=/run/slurm-kube-test.sysctl

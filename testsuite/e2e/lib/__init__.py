@@ -15,7 +15,7 @@ Uses only Python's standard library.
 """
 from .agent import Agent
 from .cluster import Cluster
-from .control_plane import ControlPlane
+from .control_plane import RUNTIME, ControlPlane
 from .kube import ApiError, Kube
 from .manifests import job, pod
 from .slurm import Slurm
@@ -28,6 +28,7 @@ __all__ = [
     "Cluster",
     "ControlPlane",
     "Kube",
+    "RUNTIME",
     "Skip",
     "Slurm",
     "Timeout",

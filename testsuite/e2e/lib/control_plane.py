@@ -2,6 +2,8 @@
 """A private Kubernetes, run by the scripts in testsuite/k8s: start, stop, faults, simulated and
 real nodes.
 """
+import os
+
 from .dra_driver import CpuDriver, DraDriver
 from .kube import ApiError, Kube, condition
 from .manifests import kwok_node
@@ -10,6 +12,7 @@ from .tap import Skip
 from .waiting import LIMIT, wait_for
 
 SCRIPTS = TESTSUITE / "k8s"
+RUNTIME = os.environ.get("SLURM_KUBE_RUNTIME", "containerd")  # or crio
 
 
 class ControlPlane:
@@ -87,7 +90,7 @@ class ControlPlane:
             output_of(SCRIPTS / "node-can")
         except RuntimeError as e:
             raise Skip(str(e).rpartition(": exit 77: ")[2]) from None
-        output_of(SCRIPTS / "build", "--node", timeout=1800)
+        _build_node()
         directory = self.dir.parent / name
         self.nodes[name] = directory
         output_of(
@@ -121,9 +124,9 @@ class ControlPlane:
         """action: --kill, --start, --freeze or --thaw."""
         output_of(SCRIPTS / "node-restart", self.nodes[name], action)
 
-    def containerd(self, name, action):
+    def runtime(self, name, action):
         """action: --kill or --start; its containers go on."""
-        output_of(SCRIPTS / "node-restart", self.nodes[name], f"{action}-containerd")
+        output_of(SCRIPTS / "node-restart", self.nodes[name], f"{action}-runtime")
 
     def kubectl(self, *arguments, user="admin", check=True, stdin=None):
         return output_of(
@@ -152,3 +155,13 @@ class ControlPlane:
         for directory in self.nodes.values():
             output_of(SCRIPTS / "node-down", self.dir, directory)
         output_of(SCRIPTS / "down", self.dir, timeout=300)
+
+
+def _build_node():
+    """CRI-O is not needed for development, so a machine where it cannot be built skips."""
+    try:
+        output_of(SCRIPTS / "build", "--node", timeout=1800)
+    except RuntimeError as e:
+        if RUNTIME == "crio":
+            raise Skip(f"CRI-O cannot be built: {str(e).splitlines()[-1]}") from None
+        raise

@@ -33,12 +33,13 @@ def _words(pid):
 
 
 def is_program(pid):
-    """Not the sandbox's own process, and not runc, which joins the container's cgroup before it
-    sets the cgroup's processors, and executes the container's program after that.
+    """Not the sandbox's own process, not conmon, which CRI-O may put beside a container, and not
+    runc, which joins the container's cgroup before it sets the cgroup's processors, and executes
+    the container's program after that.
     """
     program, *words = _words(pid) or [""]
     is_runc = program.endswith("/runc") and words[:1] == ["init"]
-    return bool(program) and not is_runc and status_of(pid, "Name") != "pause"
+    return bool(program) and not is_runc and status_of(pid, "Name") not in ("pause", "conmon")
 
 
 def numbers(cpus):

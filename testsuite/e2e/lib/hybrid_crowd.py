@@ -133,8 +133,8 @@ class Killer:
                 lambda: plane.kubelet(bed.node, "--kill"),
                 lambda: plane.kubelet(bed.node, "--start"),
             ),
-            "containerd": (
-                lambda: plane.containerd(bed.node, "--kill"),
-                lambda: plane.containerd(bed.node, "--start"),
+            "container runtime": (
+                lambda: plane.runtime(bed.node, "--kill"),
+                lambda: plane.runtime(bed.node, "--start"),
             ),
         }

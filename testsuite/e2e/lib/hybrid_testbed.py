@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A hybrid node with nothing played: slurmctld with the plugin, slurmd with cgroups, slurmkube-node
-as its Prolog and Epilog and as containerd's plugin, kubelet, containerd, and the agent. Processor 0
-is the system's.
+as its Prolog and Epilog and as the container runtime's plugin, kubelet, containerd (or CRI-O), and
+the agent. Processor 0 is the system's.
 """
 from contextlib import suppress
 from pathlib import Path
@@ -107,7 +107,9 @@ class HybridTestbed(Cluster):
         super().start_kubernetes()
         self.stack.callback(self.helper.stop)
         self.helper.start()
-        self.plane.real_node(self.node, SYSTEM_CPUS=SYSTEM)
+        self.plane.real_node(
+            self.node, SYSTEM_CPUS=SYSTEM, SKUBE=self.slurm.build / "root/bin/skube"
+        )
         self.containers = CPUSETS / f"slurm-kube-{self.base}-{self.node}"
 
     # ---- what tests do ----
