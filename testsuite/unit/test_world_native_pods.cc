@@ -54,6 +54,30 @@ void an_answer_by_which_a_pod_is_bound_is_fresh()
 	CHECK_EQUAL(s.act(), "bind:b@n2");
 }
 
+/* An earlier pod has asked, and is gone; the job may have ended since. */
+void what_was_said_to_an_earlier_pod_binds_none()
+{
+	NativeStage s;
+	s.world.observe(PodSeen{NativeStage::asking("a", 8)}, s.now);
+	(void)s.act();
+	CHECK_EQUAL(s.question(), "ask:8");
+	NativeJob job = job_of_user();
+	job.mark.job = {8};
+	Pod large = NativeStage::asking("a", 8);
+	large.requests = make_requests(64000, std::int64_t{64} << 20);
+	s.world.observe(PodSeen{large}, s.now);
+	s.answer(job, 8);
+	(void)s.act();
+	s.world.observe(PodGone{{"a"}}, s.now);
+	(void)s.act();
+	s.pass(1);
+	s.world.observe(PodSeen{NativeStage::asking("b", 8)}, s.now);
+	CHECK_EQUAL(s.act().find("bind"), std::string::npos);
+	CHECK(s.asks_within(6, 8));
+	s.answer(job, 8);
+	CHECK(s.act().find("bind:b@n2") != std::string::npos);
+}
+
 void a_binding_that_fails_is_tried_again()
 {
 	NativeStage s;
@@ -590,6 +614,7 @@ int main()
 		{
 			TEST(a_pod_is_bound_within_the_job_and_gets_none_of_its_own),
 			TEST(an_answer_by_which_a_pod_is_bound_is_fresh),
+			TEST(what_was_said_to_an_earlier_pod_binds_none),
 			TEST(a_binding_that_fails_is_tried_again),
 			TEST(a_pod_that_may_be_bound_late_keeps_its_room),
 			TEST(a_pod_that_is_bound_at_the_second_try_waits_no_more),

@@ -149,6 +149,7 @@ void NativeJobs::recall(JobId job, Entry &entry, Now now) const
 	if (known == heard_.end() || !is_kept(known->second, now))
 		return;
 	note_answer(entry, known->second.answer, known->second.answered_us);
+	entry.answered_us = 0; /* the job may have ended since: no pod is bound by it */
 	entry.asked_us = known->second.asked_us;
 }
 
