@@ -89,7 +89,12 @@ def test_record_names_the_cpus(bed):
         lambda: all(name in bed.slurm.node(NODE).get("Extra", "") for name in bed.driver.devices()),
         "the list of CPUs",
     )
-    equal({(row["gres"], row["index"]) for row in bed.shown()}, {("cores", i) for i in range(CPUS)})
+    # The agent reads the records of nodes at intervals, so it sees its own list a moment later.
+    cores = [("cores", index) for index in range(CPUS)]
+    wait_for(
+        lambda: sorted((row["gres"], row.get("index", -1)) for row in bed.shown()) == cores,
+        f"skube show devices to be {cores}",
+    )
 
 
 def test_container_has_the_cpus_of_its_cores(bed):

@@ -52,12 +52,20 @@ def _native(bed, count):
     return number
 
 
+def _wait_known(bed):
+    """The agent reads the slices and the records of nodes by themselves, in any order."""
+    indices = {name: index for index, name in enumerate(ALL)}
+    wait_for(
+        lambda: {name: row.get("index") for name, row in bed.shown().items()} == indices,
+        f"skube show devices to be {indices}",
+    )
+    wait_for(lambda: _check_line(bed)["ok"], "skube check to be content", timeout=SLOW)
+
+
 def test_the_numbers_of_devices_are_their_indices(bed):
     """Nothing of ours is in the record of the node."""
-    shown = bed.shown()
-    equal({name: row["index"] for name, row in shown.items()}, {n: i for i, n in enumerate(ALL)})
+    _wait_known(bed)
     assert "slurm-kube" not in bed.slurm.node(NODE).get("Extra", "")
-    assert _check_line(bed)["ok"], _check_line(bed)
 
 
 def test_a_pod_beside_a_native_job(bed):
@@ -276,8 +284,7 @@ def test_devices_with_types(bed):
     """slurmctld has the types of gres.conf, and says which one a job has."""
     (model,) = {d["attributes"]["model"]["string"] for d in bed.driver.devices().values()}
     bed.use_type(model.lower())
-    wait_for(lambda: len(bed.shown()) == DEVICES, "the agent to know the devices")
-    assert _check_line(bed)["ok"], (_check_line(bed), bed.slurm.node(NODE))
+    _wait_known(bed)
     bed.kube.create(claim("typed"))
     made = bed.device_pod("typed", UNTIL.format("typed-ends"), resourceClaimName="typed")
     bed.kube.wait_phase("typed", "Running", timeout=SLOW)
