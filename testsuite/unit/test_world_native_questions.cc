@@ -129,6 +129,33 @@ void rounds_between_questions_cost_nothing()
 	CHECK(cpu_us(20'000, 128) < 10 * cpu_us(20'000, 1) + 100'000);
 }
 
+/* Most of the time each job has been asked for a short while ago. */
+void rounds_without_a_question_do_not_walk_over_the_jobs()
+{
+	const auto cpu_us = [](std::uint32_t jobs) {
+		NativeJobs native;
+		Now now = k_start;
+		for (std::uint32_t id = 1; id <= jobs; id++)
+			native.settle({"pod" + std::to_string(id)},
+				{{{id}, 1, 0, 1, "slurm-a"}, "n2", 10, 1});
+		for (std::uint32_t asked = 0; asked < jobs; advance(now, NativeJobs::k_pause_us)) {
+			const auto job = native.take_question(now);
+			if (!job)
+				continue;
+			asked++;
+			(void)native.answered(*job, job_of_user(job->number), now);
+		}
+		advance(now, NativeJobs::k_pause_us);
+		const std::clock_t begun = std::clock();
+		for (int i = 0; i < 100'000; i++) {
+			advance(now, 10);
+			CHECK(!native.take_question(now));
+		}
+		return static_cast<double>(std::clock() - begun) * 1e6 / CLOCKS_PER_SEC;
+	};
+	CHECK(cpu_us(100) < 5 * cpu_us(1) + 50'000);
+}
+
 void a_node_that_slurm_has_lost_completes_nothing()
 {
 	NativeStage s;
@@ -322,6 +349,7 @@ int main()
 			TEST(namespaces_take_turns),
 			TEST(hasty_questions_take_turns_with_the_others),
 			TEST(rounds_between_questions_cost_nothing),
+			TEST(rounds_without_a_question_do_not_walk_over_the_jobs),
 			TEST(a_node_that_slurm_has_lost_completes_nothing),
 			TEST(pods_look_often_only_if_they_lack_room),
 			TEST(a_waiting_pod_plans_one_look_at_a_time),
