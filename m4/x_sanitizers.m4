@@ -13,6 +13,7 @@ AC_DEFUN([X_SANITIZERS], [
     [x_sanitizers=$enable_sanitizers])
   SANITIZER_FLAGS=${x_sanitizers:+"-fsanitize=$x_sanitizers -fno-omit-frame-pointer -fno-sanitize-recover=all"}
   AC_SUBST([SANITIZER_FLAGS])
+  AM_CONDITIONAL([SANITIZED], [test -n "$x_sanitizers"])
   AC_SUBST([FUZZER_LDFLAGS])
   AC_SUBST([FORTIFY_CPPFLAGS])
 ])
