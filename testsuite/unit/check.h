@@ -16,8 +16,23 @@
 #include <sstream>
 #include <string>
 
+#if defined(__SANITIZE_ADDRESS__)
+#define SLURMKUBE_IS_SANITIZED true
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SLURMKUBE_IS_SANITIZED true
+#endif
+#endif
+#ifndef SLURMKUBE_IS_SANITIZED
+#define SLURMKUBE_IS_SANITIZED false
+#endif
+
 namespace slurmkube::check
 {
+
+/* With sanitizers and without optimization, code is up to 90 times slower, so what only
+ * repeats the same steps, until a limit stops it for example, is done less often there. */
+inline constexpr bool k_is_sanitized = SLURMKUBE_IS_SANITIZED;
 
 struct Test {
 	const char *name;

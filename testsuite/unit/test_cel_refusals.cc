@@ -198,6 +198,8 @@ void evaluation_has_a_limit()
 {
 	const std::string all = ".all(x, " + list(60) + ".all(y, " + list(60) + ".all(z, ";
 	CHECK_EQUAL(verdict(list(10) + all + "x == y)))"), "true");
+	if (check::k_is_sanitized)
+		return;
 	CHECK(code_of(list(200) + all + "x == y)))") == Errc::too_large);
 	/* && and || do not absorb it */
 	CHECK(code_of(list(200) + all + "x == y))) || true") == Errc::too_large);

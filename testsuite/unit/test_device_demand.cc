@@ -110,6 +110,8 @@ void limits()
 	CHECK(has(demand(two_types(), {claim("c", {request("r", 33)})}), "more than 32 devices"));
 	CHECK(has(demand(two_types(), {claim("c", {request("r", 20), request("s", 20)})}),
 		"more than 32 devices"));
+	if (check::k_is_sanitized)
+		return;
 	const std::string list = "[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20]";
 	const std::string text =
 		list + ".all(a, " + list + ".all(b, " + list + ".all(c, a + b + c > 0)))";
@@ -143,10 +145,12 @@ ResourceClaim with_requests(int requests)
 /* What costs nothing in CEL is limited, too: classes need no selector. */
 void looks_are_limited()
 {
-	Devices devices = many_nodes(300);
+	Devices devices = many_nodes(check::k_is_sanitized ? 3 : 300);
 	devices.classes["gpu"].selectors.clear();
 	CHECK(demand(devices, {with_requests(1)}).starts_with("gpu:1 | n0 n1 "));
 	CHECK(demand(devices, {with_requests(32)}).starts_with("gpu:32 | n0 n1 "));
+	if (check::k_is_sanitized)
+		return;
 	/* a claim has at most 32 requests, and a pod any number of claims */
 	std::vector<ResourceClaim> claims;
 	for (int i = 0; i < 10; i++)
@@ -163,7 +167,7 @@ void looks_are_limited()
 /* Each constraint compares all devices of its requests on each node. */
 void constraints_are_limited()
 {
-	const Devices devices = many_nodes(100);
+	const Devices devices = many_nodes(check::k_is_sanitized ? 3 : 100);
 	ResourceClaim one = with_requests(32);
 	const auto constrain = [&](int constraints) {
 		one.constraints.clear();
@@ -172,6 +176,8 @@ void constraints_are_limited()
 		return demand(devices, {one});
 	};
 	CHECK(constrain(2).starts_with("gpu:32 | n0 n1 "));
+	if (check::k_is_sanitized)
+		return;
 	CHECK_EQUAL(constrain(32),
 		"its resource claims: requests, selectors and constraints are too expensive for "
 		"all devices of the cluster");
@@ -187,7 +193,8 @@ void requests_for_admin_are_limited()
 		for (DeviceRequest &one : claims.back().requests)
 			one.is_for_admin = true;
 	}
-	CHECK(has(demand(devices, claims), "too expensive"));
+	if (!check::k_is_sanitized)
+		CHECK(has(demand(devices, claims), "too expensive"));
 	claims.resize(2);
 	CHECK(demand(devices, claims).starts_with(" | n0 n1 "));
 }

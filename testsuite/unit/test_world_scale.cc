@@ -14,7 +14,7 @@ using namespace slurmkube::check;
 namespace
 {
 
-constexpr std::uint32_t k_nodes = 100, k_pods = 1000, k_node_cpus = 64;
+constexpr std::uint32_t k_nodes = 100, k_pods = k_is_sanitized ? 200 : 1000, k_node_cpus = 64;
 constexpr std::int64_t k_between_events_us = 400;
 /* one large gang compared with a hundred small ones, in CPU time of this process */
 constexpr double k_most_times = 3;

@@ -212,6 +212,8 @@ void look_ups_of_a_large_gang_come_to_an_end()
 		std::int64_t look_us;
 	};
 	for (const Row row : {Row{256, k_second}, Row{1000, k_second}, Row{5000, 20'000}}) {
+		if (check::k_is_sanitized && row.pods > 1000)
+			break;
 		GangStage s(row.pods, size(1, 1));
 		for (std::uint32_t i = 0; i < row.pods; i++)
 			s.world.observe(PodSeen{s.pod(i)}, s.now);
