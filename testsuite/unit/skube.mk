@@ -7,6 +7,8 @@ skube_test_files = \
 	%D%/test_node_crio.cc \
 	%D%/test_node_devices.cc \
 	%D%/test_node_native.cc \
+	%D%/test_node_native_containers.cc \
+	%D%/test_node_native_memory.cc \
 	%D%/test_node_rpc.cc \
 	%D%/test_node_runtime.cc \
 	%D%/test_programs.cc \
@@ -25,7 +27,8 @@ skube_test_groups = \
 nodist_testsuite_unit_skube_tests_SOURCES = $(skube_test_groups)
 testsuite_unit_skube_tests_SOURCES = \
 	%D%/grouped.cc \
-	%D%/grouped.h
+	%D%/grouped.h \
+	%D%/native_machine.h
 testsuite_unit_skube_tests_LDADD = libcheck.la libnode.la libskube.la libcodec.la libcore.la \
 	libbase.la
 EXTRA_DIST += $(skube_test_files)
