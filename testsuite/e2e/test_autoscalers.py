@@ -264,8 +264,16 @@ def _with_reason(bed, reason):
     return [seen] if condition(seen, "PodScheduled").get("reason") == reason else None
 
 
+class _KarpenterCluster(Cluster):
+    """Karpenter has all nodes."""
+
+    def start_kubernetes(self):
+        super().start_kubernetes()
+        self.plane.kubectl("label", "node", *self.names, "karpenter.sh/nodepool=default")
+
+
 def _bed(build):
-    bed = Cluster(
+    bed = _KarpenterCluster(
         build,
         kwok=2,
         cpus=8,
