@@ -16,13 +16,17 @@ both. Prints a line of JSON:
                        waits for
   share_native, share_pod
                        processor time per second of a native job and of a pod that both use all
-                       they get, together, divided by that of each alone
+                       they get, together, divided by that of each alone. Control planes are on
+                       other machines at sites, so these are stopped meanwhile; the daemons of the
+                       node are not.
 """
 import json
 import os
+import signal
 import statistics
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
@@ -91,12 +95,27 @@ def used(pids):
     return ticks / TICK
 
 
-def shares(*burners):
+@contextmanager
+def control_planes_stopped(bed):
+    files = (bed.plane.dir / "run").glob("*.pid")
+    pids = [int(file.read_text(encoding="ascii")) for file in files]
+    pids += [d.pid for d in (bed.slurm.slurmctld, bed.slurm.munged, bed.agent.daemon)]
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+
+
+def shares(bed, *burners):
     """Processor time per second of each group of processes during the same window."""
-    before, began = [used(b) for b in burners], time.monotonic()
-    time.sleep(WINDOW)
-    passed = time.monotonic() - began
-    return [(used(b) - was) / passed for b, was in zip(burners, before)]
+    with control_planes_stopped(bed):
+        before, began = [used(b) for b in burners], time.monotonic()
+        time.sleep(WINDOW)
+        passed = time.monotonic() - began
+        return [(used(b) - was) / passed for b, was in zip(burners, before)]
 
 
 def native_burner(bed):
@@ -118,12 +137,12 @@ def pod_burner(bed, name):
 def burn(bed):
     """(together / alone of the native job, of the pod), alone before and after."""
     number, native = native_burner(bed)
-    (native_before,) = shares(native)
+    (native_before,) = shares(bed, native)
     pod = pod_burner(bed, "burner")
-    together = shares(native, pod)
+    together = shares(bed, native, pod)
     bed.slurm.run("scancel", str(number))
     wait_for(lambda: not Path(f"/proc/{native[0]}").exists(), "the end of the native job", 60)
-    (pod_alone,) = shares(pod)
+    (pod_alone,) = shares(bed, pod)
     bed.delete("burner")
     bed.wait_idle()
     return together[0] / native_before, together[1] / pod_alone
