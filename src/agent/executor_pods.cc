@@ -5,7 +5,6 @@
 #include "src/base/log.h"
 #include "src/core/model/amounts.h"
 #include "src/core/model/names.h"
-#include "src/core/policy/evictions.h"
 #include "src/core/reconcile/report.h"
 #include "src/core/reconcile/report_native.h"
 
@@ -136,10 +135,8 @@ kube::BindPod Executor::binding_of(const core::Pod &pod, const core::Bind &actio
 	if (action.memory_mib > 0)
 		request.annotations.emplace(
 			names::k_allocation_memory, std::to_string(action.memory_mib));
-	const auto node = world_.state().kube_nodes.find(action.node);
-	for (const auto &[key, value] : core::not_to_evict(
-		     node == world_.state().kube_nodes.end() ? nullptr : &node->second)) {
-		if (!pod.annotations.contains(key))
+	for (const auto &[key, value] : names::k_not_to_evict) {
+		if (!pod.annotations.contains(std::string(key)))
 			request.annotations.emplace(key, value);
 	}
 	add_job(world_, action, request.annotations);

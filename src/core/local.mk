@@ -178,8 +178,6 @@ core_files = \
 	%D%/placement/placement.h \
 	%D%/placement/pod_topology.cc \
 	%D%/placement/pod_topology.h \
-	%D%/policy/evictions.cc \
-	%D%/policy/evictions.h \
 	%D%/policy/gres.cc \
 	%D%/policy/gres.h \
 	%D%/policy/identity_rules.cc \

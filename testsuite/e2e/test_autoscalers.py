@@ -264,16 +264,8 @@ def _with_reason(bed, reason):
     return [seen] if condition(seen, "PodScheduled").get("reason") == reason else None
 
 
-class _KarpenterCluster(Cluster):
-    """Karpenter has all nodes."""
-
-    def start_kubernetes(self):
-        super().start_kubernetes()
-        self.plane.kubectl("label", "node", *self.names, "karpenter.sh/nodepool=default")
-
-
 def _bed(build):
-    bed = _KarpenterCluster(
+    bed = Cluster(
         build,
         kwok=2,
         cpus=8,

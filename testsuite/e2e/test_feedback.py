@@ -9,7 +9,6 @@ import signal
 import time
 
 from lib import Cluster, equal, job, pod, run, wait_for
-from lib.autoscalers import DO_NOT_DISRUPT, SAFE_TO_EVICT
 from lib.expect import (
     fill,
     job_controller_status,
@@ -24,6 +23,7 @@ from lib.kube import condition
 from lib.process import output_of
 
 CPUS = 8
+DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
 
 
 def _events(bed, uid):
@@ -198,11 +198,11 @@ def test_annotations_for_containers(bed):
 
 
 def test_autoscalers_spare_running_pods(bed):
-    """cluster-autoscaler's annotation is on a pod as soon as it is bound, unless the user has
-    decided otherwise. Karpenter's is not, because it has none of these nodes (test_autoscalers).
+    """Both autoscalers' annotations are on a pod as soon as it is bound, unless the user has
+    decided otherwise.
     """
-    spare = {SAFE_TO_EVICT: "false", DO_NOT_DISRUPT: None}
-    for name, own in (("spared", {}), ("decided", {SAFE_TO_EVICT: "true"})):
+    spare = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false", DO_NOT_DISRUPT: "true"}
+    for name, own in (("spared", {}), ("decided", {DO_NOT_DISRUPT: "false"})):
         bed.kube.create(pod(name, annotations=own, kwok={"run": "1h"}))
         seen = bed.kube.wait_phase(name, "Running")["metadata"]["annotations"]
         equal({k: seen.get(k) for k in spare}, {**spare, **own}, name)

@@ -16,7 +16,6 @@ core_test_files = \
 	%D%/test_device_rank_deal.cc \
 	%D%/test_drain_report.cc \
 	%D%/test_event_queue.cc \
-	%D%/test_evictions.cc \
 	%D%/test_extended_resource.cc \
 	%D%/test_gang.cc \
 	%D%/test_gang_lost_jobs.cc \

@@ -63,7 +63,7 @@ inline constexpr char k_allocation_attempt[] = "allocation.slurm-kube.io/attempt
 inline constexpr std::size_t k_annotation_bytes_max = std::size_t{256} << 10;
 
 /* Key and value. The agent writes them in the Binding, unless the pod has the key, so that
- * cluster-autoscaler and Karpenter do not evict a job to save a node (policy/evictions.h). */
+ * cluster-autoscaler and Karpenter do not evict a job to save a node. */
 inline constexpr std::array<std::pair<std::string_view, std::string_view>, 2> k_not_to_evict{
 	{{"cluster-autoscaler.kubernetes.io/safe-to-evict", "false"},
 		{"karpenter.sh/do-not-disrupt", "true"}}};
