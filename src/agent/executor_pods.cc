@@ -117,28 +117,26 @@ kube::BindPod Executor::binding_of(const core::Pod &pod, const core::Bind &actio
 	request.name = pod.name;
 	request.uid = pod.uid.text;
 	request.node = action.node;
-	if (action.native) {
-		request.annotations = {{names::k_allocation_job_id, names::k_job_id_native},
-			{names::k_allocation_native_job, core::text_of(*action.native)},
-			{names::k_allocation_cluster, world_.state().settings.policy.cluster},
-			{names::k_allocation_node, action.node},
-			{names::k_allocation_memory, std::to_string(action.memory_mib)}};
-		return request;
-	}
-	request.annotations = {{names::k_allocation_job_id, std::to_string(action.job.number)},
-		{names::k_allocation_cluster, world_.state().settings.policy.cluster},
-		{names::k_allocation_node, action.node},
-		{names::k_allocation_cpus,
-			std::to_string(core::whole_cpus(
-				action.cpus, world_.state().settings.nodes.cpu_unit))},
-		{names::k_allocation_attempt, std::to_string(action.attempt)}};
-	if (action.memory_mib > 0)
-		request.annotations.emplace(
-			names::k_allocation_memory, std::to_string(action.memory_mib));
+	request.annotations = {{names::k_allocation_node, action.node},
+		{names::k_allocation_cluster, world_.state().settings.policy.cluster}};
 	for (const auto &[key, value] : names::k_not_to_evict) {
 		if (!pod.annotations.contains(std::string(key)))
 			request.annotations.emplace(key, value);
 	}
+	if (action.native || action.memory_mib > 0)
+		request.annotations.emplace(
+			names::k_allocation_memory, std::to_string(action.memory_mib));
+	if (action.native) {
+		request.annotations.emplace(names::k_allocation_job_id, names::k_job_id_native);
+		request.annotations.emplace(
+			names::k_allocation_native_job, core::text_of(*action.native));
+		return request;
+	}
+	request.annotations.emplace(names::k_allocation_job_id, std::to_string(action.job.number));
+	request.annotations.emplace(names::k_allocation_cpus,
+		std::to_string(
+			core::whole_cpus(action.cpus, world_.state().settings.nodes.cpu_unit)));
+	request.annotations.emplace(names::k_allocation_attempt, std::to_string(action.attempt));
 	add_job(world_, action, request.annotations);
 	if (action.rank)
 		add_gang(world_, pod.uid, *action.rank, request.annotations);

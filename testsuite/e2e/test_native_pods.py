@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from lib import equal, pod, run, wait_for
+from lib.autoscalers import DO_NOT_DISRUPT, SAFE_TO_EVICT
 from lib.cpusets import Sampler, cpuset_of_job, numbers, processes_of_pods
 from lib.expect import disruption, uid_of, wait_no_live_jobs, wait_reason
 from lib.hybrid_testbed import SLOW, HybridTestbed
@@ -116,6 +117,7 @@ def test_a_pod_runs_within_its_users_job(bed):
     job = bed.slurm.jobs()[number]
     assert re.fullmatch(rf"{number}:0:0:\d+:test", notes[MARK]), notes
     equal(notes["allocation.slurm-kube.io/job-id"], "native")
+    equal((notes.get(SAFE_TO_EVICT), notes.get(DO_NOT_DISRUPT)), ("false", "true"))
     equal(_limit(number), JOB_MIB - POD_MIB)
     lines = bed.agent.skube_text("why", "inner")
     assert f"runs within native Slurm job {number}" in lines, lines
