@@ -5,6 +5,7 @@
 #include "src/node/toml.h"
 
 #include <algorithm>
+#include <array>
 
 namespace slurmkube::node
 {
@@ -13,7 +14,10 @@ namespace
 {
 
 constexpr const char *k_hook_file = "50-slurm-kube.json";
-constexpr const char *k_hooks_dir = "/usr/share/containers/oci/hooks.d"; /* the default */
+/* CRI-O's default. podman reads both of these, too (containers.conf(5)). */
+constexpr std::array<std::string_view, 2> k_folders_of_podman = {
+	"/usr/share/containers/oci/hooks.d", "/etc/containers/oci/hooks.d"};
+constexpr const char *k_own_folder = "/etc/crio/hooks.d";
 constexpr std::size_t k_hook_max = 1U << 20;
 
 bool is_set(const Toml &toml, const TomlPath &path)
@@ -61,30 +65,64 @@ std::vector<std::string> strings_of(const Toml &toml, const TomlPath &path)
 	return strings;
 }
 
+std::string text_at(json_object *array, std::size_t i)
+{
+	const char *text = json_object_get_string(codec::array_at(array, i));
+	return text ? text : "";
+}
+
 /* Whether the file has the hook that node-setup prints, for all containers. */
-bool has_hook(const std::string &text)
+bool has_hook(const std::string &text, const ReadFile &read)
 {
 	const Result<codec::Json> root = codec::parse_json(text, k_hook_max);
 	if (!root)
 		return false;
-	return codec::get_string(codec::get(root->get(), "hook"), "path")
-		       .ends_with("/slurmkube-node") &&
-		codec::get_bool(codec::get(root->get(), "when"), "always");
+	json_object *hook = codec::get(root->get(), "hook");
+	json_object *args = codec::get(hook, "args");
+	json_object *stages = codec::get(root->get(), "stages");
+	const std::string path = codec::get_string(hook, "path");
+	return path.ends_with("/slurmkube-node") && !read(path).empty() &&
+		codec::array_size(args) == 2 && text_at(args, 1) == "--confined" &&
+		codec::get_bool(codec::get(root->get(), "when"), "always") &&
+		codec::array_size(stages) == 1 && text_at(stages, 0) == "createRuntime";
 }
 
+bool is_podmans(const std::string &folder)
+{
+	return std::ranges::find(k_folders_of_podman, folder) != k_folders_of_podman.end();
+}
+
+/* The last file of a name counts. */
 void check_hook(const Toml &toml, const ReadFile &read, std::vector<std::string> &lacks)
 {
 	std::vector<std::string> folders = strings_of(toml, {"crio", "runtime", "hooks_dir"});
 	if (folders.empty())
-		folders.emplace_back(k_hooks_dir);
-	const auto is_there = [&](const std::string &folder) {
-		return has_hook(read(folder + "/" + k_hook_file));
+		folders.emplace_back(k_folders_of_podman[0]);
+	const auto has_file = [&](const std::string &folder) {
+		return !read(folder + "/" + k_hook_file).empty();
 	};
-	if (std::ranges::none_of(folders, is_there))
+	const auto last = std::find_if(folders.rbegin(), folders.rend(), has_file);
+	const auto own = std::ranges::find_if_not(folders, is_podmans);
+	const std::string remedy = (own == folders.end() ? k_own_folder : *own) +
+		("/" + std::string(k_hook_file)) +
+		(own == folders.end() ? ", and name the folder in hooks_dir of [crio.runtime]"
+				      : "");
+	if (last == folders.rend() || !has_hook(read(*last + "/" + k_hook_file), read))
 		lacks.push_back("a container could start on processors of jobs if slurmkube-node "
-				"dies: write " +
-			folders.front() + "/" + k_hook_file +
-			" with skube node-setup --only crio-hook");
+				"dies: write the output of skube node-setup --only crio-hook to " +
+			remedy);
+	else if (is_podmans(*last))
+		lacks.push_back("podman reads " + *last +
+			", too, so all containers of podman are refused: move the hook to " +
+			remedy);
+}
+
+void check_checkpoints(const Toml &toml, std::vector<std::string> &lacks)
+{
+	if (value_of(toml, {"crio", "runtime", "enable_criu_support"}) != "false")
+		lacks.emplace_back(
+			"a container that is restored from a checkpoint starts without a look at "
+			"its job: set enable_criu_support = false in [crio.runtime]");
 }
 
 void check_runtime_of_crio(const std::string &name, const std::string &key,
@@ -120,6 +158,7 @@ std::vector<std::string> crio_lacks(std::string_view configuration, const ReadFi
 	std::vector<std::string> lacks;
 	check_nri_of_crio(toml, lacks);
 	check_hook(toml, read, lacks);
+	check_checkpoints(toml, lacks);
 	check_runtimes_of_crio(toml, lacks);
 	return lacks;
 }

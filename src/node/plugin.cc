@@ -282,14 +282,15 @@ Result<std::string> Plugin::start(const ContainerRequest &request)
 }
 
 /* Slurm's list stays, whatever the kubelet changes, and no resize is above the pod's share. The
- * kubelet may have raised the pod's limit just now. */
+ * kubelet may have raised the pod's limit just now. A container whose job has ended is not changed
+ * at all: CRI-O takes processors from the container's environment (OPENSHIFT_SHARED_CPUS). */
 Result<std::string> Plugin::update(const ContainerRequest &request)
 {
 	Container resized = request.container;
 	resized.memory_limit = request.new_memory_limit;
 	Result<Confinement> confinement = allowed(request.pod, resized);
 	if (!confinement)
-		return std::string();
+		return confinement.error();
 	if (request.new_memory_limit == 0)
 		confinement->memory_limit = 0;
 	if (const Result<Ok> limited = limit_pod(request); !limited)

@@ -57,6 +57,10 @@ nri_validator_tolerate_missing_plugins_annotation = ""
 
 [crio.runtime]
 infra_ctr_cpuset = "@CPUS@"
+# The second is for the hook: podman reads the first, too.
+hooks_dir = ["/usr/share/containers/oci/hooks.d", "/etc/crio/hooks.d"]
+# CRI-O asks nobody before a restored container goes on.
+enable_criu_support = false
 )";
 
 constexpr std::string_view k_slurm_conf =
@@ -91,8 +95,7 @@ const Part k_parts[] = {
 	{"containerd", "/etc/containerd/conf.d/50-slurm-kube.toml", k_containerd},
 	{"base-spec", "a script to run once", k_base_spec},
 	{"crio", "/etc/crio/crio.conf.d/50-slurm-kube.conf, instead of the two before", k_crio},
-	{"crio-hook", "/usr/share/containers/oci/hooks.d/50-slurm-kube.json, for CRI-O",
-		k_pieces[2]},
+	{"crio-hook", "/etc/crio/hooks.d/50-slurm-kube.json, for CRI-O", k_pieces[2]},
 	{"epilog", "/etc/slurm/epilog.d/50-slurm-kube, executable", k_pieces[0]},
 	{"prolog", "/etc/slurm/prolog.d/50-slurm-kube, executable", k_pieces[1]},
 	{"slurm-conf", "lines of slurm.conf", k_slurm_conf},

@@ -69,13 +69,15 @@ write_crio() {
 	TOML
 }
 
-# The files of doc/hybrid.md, with this node's socket.
+# The files of doc/hybrid.md, with this node's socket and folder of hooks.
 write_hybrid_crio() {
 	[ -n "${SYSTEM_CPUS:-}" ] || return 0
 	local setup=("${SKUBE:?}" node-setup --system-cpus "$SYSTEM_CPUS" --only)
 	"${setup[@]}" crio > "$D/crio.conf.d/50-slurm-kube.conf"
 	"${setup[@]}" crio-hook > "$D/crio-hooks/50-slurm-kube.json"
-	cat > "$D/crio.conf.d/60-socket.conf" <<-TOML
+	cat > "$D/crio.conf.d/60-own.conf" <<-TOML
+		[crio.runtime]
+		hooks_dir = ["$D/crio-hooks"]
 		[crio.nri]
 		nri_listen = "$D/run/nri.sock"
 		nri_plugin_dir = "$D/run/nri-plugins"

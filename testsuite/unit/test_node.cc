@@ -469,6 +469,8 @@ void no_resize_is_above_the_share()
 		REQUIRE(got.ok());
 		CHECK_EQUAL(*got, updates({{"c1", {"1", "0", row.given}}}));
 	}
+	REQUIRE(machine.records().close(7, false).ok());
+	CHECK(!accepts(machine, "UpdateContainer"));
 }
 
 bool may_create(const Machine &machine)

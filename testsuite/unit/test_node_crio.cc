@@ -3,6 +3,8 @@
 #include "src/node/oci_hook.h"
 #include "testsuite/unit/check.h"
 
+#include <cstring>
+
 using namespace slurmkube;
 using namespace slurmkube::node;
 
@@ -13,6 +15,7 @@ namespace
 constexpr std::string_view k_crio_config = R"([crio]
   root = "/var/lib/containers/storage"
   [crio.runtime]
+    enable_criu_support = false
     infra_ctr_cpuset = "0"
     hooks_dir = ["/none", "/hooks"]
     [crio.runtime.runtimes]
@@ -41,6 +44,8 @@ std::vector<std::string> crio_lacks_with(const std::string &text, const std::str
 	CHECK(at != std::string::npos);
 	changed.replace(at, text.size(), other);
 	return crio_lacks(changed, [&](const std::string &file) {
+		if (file == "/usr/sbin/slurmkube-node")
+			return std::string("a program");
 		return file == folder + "/50-slurm-kube.json" ? hook : std::string();
 	});
 }
@@ -48,9 +53,6 @@ std::vector<std::string> crio_lacks_with(const std::string &text, const std::str
 void a_crio_that_keeps_all()
 {
 	CHECK(crio_lacks_with("\n", "\n").empty());
-	CHECK(crio_lacks_with("hooks_dir = [\"/none\", \"/hooks\"]", "", k_good_hook,
-		"/usr/share/containers/oci/hooks.d")
-			.empty());
 	CHECK(crio_lacks_with("enable_nri = true", "").empty()); /* the default */
 }
 
@@ -68,7 +70,10 @@ void a_crio_that_fails_open_is_named()
 		{"nri_disable_connections = false", "nri_disable_connections = true", "NRI is off"},
 		{"\"/hooks\"", "\"/elsewhere\"",
 			"a container could start on processors of jobs if slurmkube-node dies: "
-			"write /none/50-slurm-kube.json"},
+			"write the output of skube node-setup --only crio-hook to "
+			"/none/50-slurm-kube.json"},
+		{"enable_criu_support = false", "enable_criu_support = true",
+			"a container that is restored from a checkpoint starts without"},
 		{"/usr/bin/runc", "/usr/bin/nvidia-container-runtime",
 			"runtime runc runs /usr/bin/nvidia-container-runtime, which gives"},
 		{"host_devices = false", "host_devices = true",
@@ -83,10 +88,49 @@ void a_crio_that_fails_open_is_named()
 
 void a_hook_that_is_not_ours_or_not_for_all()
 {
-	for (const char *hook :
-		{"", "{", "{}", R"({"hook": {"path": "/bin/true"}, "when": {"always": true}})",
-			R"({"hook": {"path": "/x/slurmkube-node"}, "when": {"always": false}})"})
+	for (const char *hook : {"", "{", "{}"})
 		CHECK_EQUAL(crio_lacks_with("\n", "\n", hook).size(), 1U);
+	const struct {
+		const char *text, *other;
+	} rows[] = {{"/usr/sbin/slurmkube-node", "/bin/true"},
+		{"/usr/sbin/slurmkube-node", "/usr/local/sbin/slurmkube-node"}, /* not there */
+		{", \"--confined\"", ""}, {"true", "false"}, {"createRuntime", "poststop"}};
+	for (const auto &row : rows) {
+		std::string hook = k_good_hook;
+		hook.replace(hook.find(row.text), std::strlen(row.text), row.other);
+		CHECK_EQUAL(crio_lacks_with("\n", "\n", hook).size(), 1U);
+	}
+}
+
+/* Each container of podman would be refused, also those within native jobs. */
+void a_hook_where_podman_reads_it()
+{
+	const struct {
+		const char *folders, *folder, *want;
+	} rows[] = {
+		{"", "/usr/share/containers/oci/hooks.d",
+			"move the hook to /etc/crio/hooks.d/50-slurm-kube.json, and name"},
+		{"hooks_dir = [\"/etc/containers/oci/hooks.d\", \"/own\"]",
+			"/etc/containers/oci/hooks.d", "move the hook to /own/50-slurm-kube.json"},
+	};
+	for (const auto &row : rows) {
+		const std::vector<std::string> lacks =
+			crio_lacks_with("hooks_dir = [\"/none\", \"/hooks\"]", row.folders,
+				k_good_hook, row.folder);
+		REQUIRE(lacks.size() == 1);
+		CHECK(lacks[0].find(row.want) != std::string::npos);
+	}
+}
+
+/* CRI-O takes the last of the files that have the same name. */
+void a_hook_that_another_file_replaces()
+{
+	const auto read = [](const std::string &file) -> std::string {
+		if (file == "/none/50-slurm-kube.json")
+			return k_good_hook;
+		return file == "/hooks/50-slurm-kube.json" ? "{}" : "a program";
+	};
+	CHECK_EQUAL(crio_lacks(k_crio_config, read).size(), 1U);
 }
 
 /* As an OCI runtime gives it to hooks. */
@@ -128,6 +172,7 @@ int main()
 	return check::run_tests("node_crio",
 		{TEST(a_crio_that_keeps_all), TEST(a_crio_that_fails_open_is_named),
 			TEST(a_hook_that_is_not_ours_or_not_for_all),
+			TEST(a_hook_where_podman_reads_it), TEST(a_hook_that_another_file_replaces),
 			TEST(a_container_with_processors_may_run),
 			TEST(a_container_without_an_answer_may_not)});
 }
