@@ -12,6 +12,8 @@ node_files = \
 	%D%/containerd.h \
 	%D%/crio.cc \
 	%D%/crio.h \
+	%D%/crio_hook.cc \
+	%D%/crio_hook.h \
 	%D%/device_access.cc \
 	%D%/device_access.h \
 	%D%/epilog.cc \

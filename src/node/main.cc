@@ -3,10 +3,10 @@
 #include "src/base/owned.h"
 #include "src/base/text.h"
 #include "src/node/check.h"
+#include "src/node/crio_hook.h"
 #include "src/node/device_access.h"
 #include "src/node/epilog.h"
 #include "src/node/native_scripts.h"
-#include "src/node/oci_hook.h"
 #include "src/node/runtime.h"
 #include "src/node/settings.h"
 
@@ -40,7 +40,7 @@ constexpr const char *k_help =
 	"       slurmkube-node [--config FILE] --settle    waits for ended jobs (for a prolog)\n"
 	"       slurmkube-node [--config FILE] --list      jobs with containers\n"
 	"       slurmkube-node [--config FILE] --check     whether this node is set up\n"
-	"       slurmkube-node --confined                  refuses containers (a hook of CRI-O)\n"
+	"       slurmkube-node [--config FILE] --confined  refuses containers (a hook of CRI-O)\n"
 	"       slurmkube-node --version | --help\n";
 
 struct Options {
@@ -286,20 +286,15 @@ std::string all_of(std::istream &in)
 	return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/* A hook needs no configuration. */
-int confined()
+/* A hook of CRI-O, before the container's program runs. */
+int confined(const Settings &settings, const Cgroups &cgroups)
 {
-	const Result<Ok> answered = check_confined(all_of(std::cin), [](const std::string &path) {
-		std::ifstream in(path);
-		return all_of(in);
-	});
-	return answered ? 0 : complain(answered.error());
+	const Result<Ok> may = may_run(all_of(std::cin), settings, cgroups);
+	return may ? 0 : complain(may.error());
 }
 
 int run(const Options &options)
 {
-	if (options.command == Options::Command::confined)
-		return confined();
 	const bool is_script = options.command == Options::Command::wait ||
 		options.command == Options::Command::settle;
 	const Result<Settings> settings =
@@ -309,6 +304,8 @@ int run(const Options &options)
 	if (!settings->ignored.empty())
 		log_warning("%s: %s", printable(options.config).c_str(), settings->ignored.c_str());
 	const Cgroups cgroups = cgroups_of(*settings);
+	if (options.command == Options::Command::confined)
+		return confined(*settings, cgroups);
 	if (options.command == Options::Command::wait)
 		return end_job_here(options, *settings, cgroups);
 	const Result<Records> records = Records::open(settings->state_directory);

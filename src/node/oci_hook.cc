@@ -2,7 +2,8 @@
 #include "src/node/oci_hook.h"
 
 #include "src/codec/json.h"
-#include "src/node/confine.h"
+
+#include <algorithm>
 
 namespace slurmkube::node
 {
@@ -15,22 +16,40 @@ constexpr std::size_t k_state_max = std::size_t{16} << 20, k_config_max = std::s
 
 } // namespace
 
-Result<Ok> check_confined(std::string_view state, const ReadFile &read)
+Result<CreatedContainer> created_container(std::string_view state, const ReadFile &read)
 {
 	const Result<codec::Json> root = codec::parse_json(state, k_state_max);
+	CreatedContainer container;
+	container.id = root ? codec::get_string(root->get(), "id") : std::string();
 	const std::string bundle = root ? codec::get_string(root->get(), "bundle") : std::string();
-	if (bundle.empty())
+	if (container.id.empty() || bundle.empty())
 		return Error{Errc::invalid, "standard input is not the state of an OCI container"};
 	const std::string file = bundle + "/config.json";
 	const Result<codec::Json> config = codec::parse_json(read(file), k_config_max);
 	if (!config)
 		return Error{Errc::invalid, file + ": " + config.error().what};
-	if (!is_cpu_list(codec::get_string(
-		    codec::get(config->get(), "linux", "resources", "cpu"), "cpus")))
+	container.cpus =
+		codec::get_string(codec::get(config->get(), "linux", "resources", "cpu"), "cpus");
+	if (!is_cpu_list(container.cpus))
 		return Error{Errc::denied,
 			"slurm-kube: slurmkube-node has not answered in time, so the container "
 			"would run on processors of other jobs"};
-	return Ok{};
+	return container;
+}
+
+Result<Ok> check_processors(
+	const std::string &cpus, const std::optional<JobFacts> &job, const std::string &system_cpus)
+{
+	if (job && (job->is_closed || !job->cpuset))
+		return Error{Errc::denied, "slurm-kube: the Slurm job of the container has ended"};
+	const std::set<std::uint32_t> own = cpus_in(cpus),
+				      may = cpus_in(job ? job->cpuset->cpus : system_cpus);
+	if (job ? own == may : std::ranges::includes(may, own))
+		return Ok{};
+	return Error{Errc::denied,
+		"slurm-kube: the container would run on processors " + cpus + " instead of " +
+			(job ? job->cpuset->cpus : system_cpus) +
+			": they are not from slurmkube-node, see CRI-O in doc/hybrid.md"};
 }
 
 } // namespace slurmkube::node

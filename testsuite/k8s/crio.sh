@@ -74,7 +74,8 @@ write_hybrid_crio() {
 	[ -n "${SYSTEM_CPUS:-}" ] || return 0
 	local setup=("${SKUBE:?}" node-setup --system-cpus "$SYSTEM_CPUS" --only)
 	"${setup[@]}" crio > "$D/crio.conf.d/50-slurm-kube.conf"
-	"${setup[@]}" crio-hook > "$D/crio-hooks/50-slurm-kube.json"
+	"${setup[@]}" crio-hook | sed "s|\"--confined\"|&, \"--config=${D%/*}/node.conf\"|" \
+		> "$D/crio-hooks/50-slurm-kube.json"
 	cat > "$D/crio.conf.d/60-own.conf" <<-TOML
 		[crio.runtime]
 		hooks_dir = ["$D/crio-hooks"]

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/node/crio.h"
+#include "src/node/crio_hook.h"
 #include "src/node/oci_hook.h"
+#include "src/node/records.h"
 #include "testsuite/unit/check.h"
+#include "testsuite/unit/native_machine.h"
 
 #include <cstring>
 
@@ -137,16 +140,63 @@ void a_hook_that_another_file_replaces()
 constexpr std::string_view k_state =
 	R"({"ociVersion": "1.0.2", "id": "c1", "status": "creating", "pid": 7, "bundle": "/b"})";
 
-Result<Ok> confined_by(const std::string &config, std::string_view state = k_state)
+Result<CreatedContainer> created_with(const std::string &config, std::string_view state = k_state)
 {
-	return check_confined(state, [&](const std::string &file) {
+	return created_container(state, [&](const std::string &file) {
 		return file == "/b/config.json" ? config : std::string();
 	});
 }
 
 void a_container_with_processors_may_run()
 {
-	CHECK(confined_by(R"({"linux": {"resources": {"cpu": {"cpus": "2-3"}}}})").ok());
+	const auto got = created_with(R"({"linux": {"resources": {"cpu": {"cpus": "2-3"}}}})");
+	REQUIRE(got.ok());
+	CHECK_EQUAL(got->id, "c1");
+	CHECK_EQUAL(got->cpus, "2-3");
+}
+
+/* CRI-O or the kubelet may have given others, and the job may have ended since. */
+void only_the_processors_of_slurmkube_node()
+{
+	const JobFacts job{false, CpuSet{"2-3", "0"}}, closed{true, CpuSet{"2-3", "0"}}, gone;
+	CHECK(check_processors("3,2", job, "0-1").ok());
+	CHECK(check_processors("0", std::nullopt, "0-1").ok());
+	CHECK(!check_processors("2", job, "0-1").ok());
+	CHECK(!check_processors("0-63", job, "0-1").ok());
+	CHECK(!check_processors("0-63", std::nullopt, "0-1").ok());
+	CHECK(!check_processors("2-3", std::nullopt, "0-1").ok());
+	CHECK(!check_processors("2-3", closed, "0-1").ok());
+	CHECK(!check_processors("2-3", gone, "0-1").ok());
+}
+
+/* The records are those of the daemon, for pods with a job and within one. */
+void the_hook_finds_the_job_of_the_container()
+{
+	const check::NativeMachine machine;
+	Settings settings;
+	settings.state_directory = machine.state();
+	settings.system_cpus = "0";
+	const std::string bundle = machine.state().parent_path() / "bundle";
+	machine.write("bundle/config.json", R"({"linux": {"resources": {"cpu": {"cpus": "1"}}}})");
+	const auto may = [&] {
+		return may_run(
+			R"({"id": "c1", "bundle": ")" + bundle + "\"}", settings, machine.cgroups())
+			.ok();
+	};
+	CHECK(!may()); /* no record */
+	const Records records = *Records::open(machine.state());
+	REQUIRE(records.keep_container(7, "c1", "/kubepods/podu1/c1", false).ok());
+	CHECK(may());
+	REQUIRE(records.close(7, false).ok());
+	CHECK(!may());
+	records.forget_container("c1");
+	const NativeJobs jobs = machine.jobs();
+	REQUIRE(jobs.open(check::life_of_job()).ok());
+	const Records native = *Records::open(jobs.directory());
+	REQUIRE(native.keep_container(7, "c1", "/kubepods/podu1/c1", false).ok());
+	CHECK(may());
+	machine.remove("cg/cpuset/" + check::NativeMachine::job());
+	CHECK(!may());
 }
 
 void a_container_without_an_answer_may_not()
@@ -155,14 +205,14 @@ void a_container_without_an_answer_may_not()
 		     R"({"linux": {"resources": {"cpu": {"shares": 2}}}})",
 		     R"({"linux": {"resources": {}}})", "{}",
 		     R"({"process": {"env": ["\"linux\": {\"resources\": {\"cpu\""]}})"}) {
-		const Result<Ok> got = confined_by(config);
+		const auto got = created_with(config);
 		REQUIRE(!got.ok());
 		CHECK(got.error().code == Errc::denied);
 	}
-	CHECK(!confined_by("").ok());
-	CHECK(!confined_by("{").ok());
-	for (const char *state : {"", "{}", "[]", R"({"bundle": ""})"})
-		CHECK(!confined_by("{}", state).ok());
+	CHECK(!created_with("").ok());
+	CHECK(!created_with("{").ok());
+	for (const char *state : {"", "{}", "[]", R"({"bundle": ""})", R"({"bundle": "/b"})"})
+		CHECK(!created_with("{}", state).ok());
 }
 
 } // namespace
@@ -174,5 +224,7 @@ int main()
 			TEST(a_hook_that_is_not_ours_or_not_for_all),
 			TEST(a_hook_where_podman_reads_it), TEST(a_hook_that_another_file_replaces),
 			TEST(a_container_with_processors_may_run),
+			TEST(only_the_processors_of_slurmkube_node),
+			TEST(the_hook_finds_the_job_of_the_container),
 			TEST(a_container_without_an_answer_may_not)});
 }
