@@ -30,7 +30,7 @@ testsuite_unit_agent_tests_CPPFLAGS = $(AM_CPPFLAGS) $(CURL_CFLAGS) $(YAML_CFLAG
 testsuite_unit_agent_tests_LDADD = libcheck.la libagent.la libcodec.la libcore.la libbase.la
 EXTRA_DIST += $(agent_test_files)
 CLEANFILES += $(agent_test_groups) $(agent_test_programs)
-$(agent_test_groups): testsuite/unit/agent.mk testsuite/unit/group
+$(agent_test_groups): testsuite/unit/agent.mk testsuite/unit/group $(agent_test_files)
 	$(AM_V_GEN)$(srcdir)/testsuite/unit/group $@ $(srcdir) $(agent_test_files)
 $(agent_test_programs): testsuite/unit/agent_tests
 	$(AM_V_GEN)ln -sf agent_tests $@

@@ -28,7 +28,7 @@ testsuite_unit_codec_tests_SOURCES = \
 testsuite_unit_codec_tests_LDADD = libcheck.la libcodec.la libcore.la libbase.la
 EXTRA_DIST += $(codec_test_files)
 CLEANFILES += $(codec_test_groups) $(codec_test_programs)
-$(codec_test_groups): testsuite/unit/codec.mk testsuite/unit/group
+$(codec_test_groups): testsuite/unit/codec.mk testsuite/unit/group $(codec_test_files)
 	$(AM_V_GEN)$(srcdir)/testsuite/unit/group $@ $(srcdir) $(codec_test_files)
 $(codec_test_programs): testsuite/unit/codec_tests
 	$(AM_V_GEN)ln -sf codec_tests $@

@@ -116,7 +116,7 @@ testsuite_unit_core_tests_SOURCES = \
 testsuite_unit_core_tests_LDADD = libcheck.la libcore.la libbase.la
 EXTRA_DIST += $(core_test_files) %D%/group
 CLEANFILES += $(core_test_groups) $(core_test_programs)
-$(core_test_groups): testsuite/unit/core.mk testsuite/unit/group
+$(core_test_groups): testsuite/unit/core.mk testsuite/unit/group $(core_test_files)
 	$(AM_V_GEN)$(srcdir)/testsuite/unit/group $@ $(srcdir) $(core_test_files)
 $(core_test_programs): testsuite/unit/core_tests
 	$(AM_V_GEN)ln -sf core_tests $@

@@ -22,7 +22,7 @@ testsuite_unit_plugin_tests_SOURCES = \
 testsuite_unit_plugin_tests_LDADD = libcheck.la libkubeplugin.la libcodec.la libcore.la libbase.la
 EXTRA_DIST += $(plugin_test_files)
 CLEANFILES += $(plugin_test_groups) $(plugin_test_programs)
-$(plugin_test_groups): testsuite/unit/plugin.mk testsuite/unit/group
+$(plugin_test_groups): testsuite/unit/plugin.mk testsuite/unit/group $(plugin_test_files)
 	$(AM_V_GEN)$(srcdir)/testsuite/unit/group $@ $(srcdir) $(plugin_test_files)
 $(plugin_test_programs): testsuite/unit/plugin_tests
 	$(AM_V_GEN)ln -sf plugin_tests $@

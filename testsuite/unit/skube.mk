@@ -33,7 +33,7 @@ testsuite_unit_skube_tests_LDADD = libcheck.la libnode.la libskube.la libcodec.l
 	libbase.la
 EXTRA_DIST += $(skube_test_files)
 CLEANFILES += $(skube_test_groups) $(skube_test_programs)
-$(skube_test_groups): testsuite/unit/skube.mk testsuite/unit/group
+$(skube_test_groups): testsuite/unit/skube.mk testsuite/unit/group $(skube_test_files)
 	$(AM_V_GEN)$(srcdir)/testsuite/unit/group $@ $(srcdir) $(skube_test_files)
 $(skube_test_programs): testsuite/unit/skube_tests
 	$(AM_V_GEN)ln -sf skube_tests $@
