@@ -82,7 +82,10 @@ bool has_hook(const std::string &text, const ReadFile &read)
 	json_object *stages = codec::get(root->get(), "stages");
 	const std::string path = codec::get_string(hook, "path");
 	return path.ends_with("/slurmkube-node") && !read(path).empty() &&
-		codec::array_size(args) >= 2 && text_at(args, 1) == "--confined" &&
+		text_at(args, 1) == "--confined" &&
+		(codec::array_size(args) == 2 ||
+			(codec::array_size(args) == 3 &&
+				text_at(args, 2).starts_with("--config="))) &&
 		codec::get_bool(codec::get(root->get(), "when"), "always") &&
 		codec::array_size(stages) == 1 && text_at(stages, 0) == "createRuntime";
 }

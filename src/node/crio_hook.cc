@@ -32,8 +32,11 @@ std::optional<JobFacts> facts_of(
 		return JobFacts{
 			records.state_of(*job) != Records::JobState::open, cgroups.cpuset_of(*job)};
 	const NativeJobs jobs(settings.state_directory);
-	if (const auto job = job_of_container(Records::at(jobs.directory()), container))
-		return JobFacts{!jobs.opened(*job), cgroups.cpuset_of(*job)};
+	if (const auto job = job_of_container(Records::at(jobs.directory()), container)) {
+		const std::optional<OpenedJob> opened = jobs.opened(*job);
+		return JobFacts{!opened,
+			opened ? cgroups.cpuset_of(*job, opened->life.user_id) : std::nullopt};
+	}
 	return std::nullopt;
 }
 

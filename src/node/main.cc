@@ -296,7 +296,8 @@ int confined(const Settings &settings, const Cgroups &cgroups)
 int run(const Options &options)
 {
 	const bool is_script = options.command == Options::Command::wait ||
-		options.command == Options::Command::settle;
+		options.command == Options::Command::settle ||
+		options.command == Options::Command::confined;
 	const Result<Settings> settings =
 		read_settings(options.config, is_script ? Strictness::script : Strictness::all);
 	if (!settings)

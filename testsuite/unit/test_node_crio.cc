@@ -97,7 +97,8 @@ void a_hook_that_is_not_ours_or_not_for_all()
 		const char *text, *other;
 	} rows[] = {{"/usr/sbin/slurmkube-node", "/bin/true"},
 		{"/usr/sbin/slurmkube-node", "/usr/local/sbin/slurmkube-node"}, /* not there */
-		{", \"--confined\"", ""}, {"true", "false"}, {"createRuntime", "poststop"}};
+		{", \"--confined\"", ""}, {"--confined\"", "--confined\", \"--check\""},
+		{"true", "false"}, {"createRuntime", "poststop"}};
 	for (const auto &row : rows) {
 		std::string hook = k_good_hook;
 		hook.replace(hook.find(row.text), std::strlen(row.text), row.other);
@@ -153,6 +154,18 @@ void a_container_with_processors_may_run()
 	REQUIRE(got.ok());
 	CHECK_EQUAL(got->id, "c1");
 	CHECK_EQUAL(got->cpus, "2-3");
+}
+
+/* CRI-O or the runtime would add to the list later. */
+void a_container_that_may_get_more_processors()
+{
+	const std::string resources = R"("linux": {"resources": {"cpu": {"cpus": "2-3"}, )";
+	CHECK(created_with("{" + resources + R"("unified": {"memory.high": "1"}}}})").ok());
+	CHECK(!created_with("{" + resources + R"("unified": {"cpuset.cpus": "0-7"}}}})").ok());
+	const std::string rest = resources + R"("unified": {}}}})";
+	CHECK(created_with(R"({"process": {"env": ["A=OPENSHIFT_SHARED_CPUS=1"]}, )" + rest).ok());
+	CHECK(!created_with(R"({"process": {"env": ["A=1", "OPENSHIFT_SHARED_CPUS=0-7"]}, )" + rest)
+			.ok());
 }
 
 /* CRI-O or the kubelet may have given others, and the job may have ended since. */
@@ -224,6 +237,7 @@ int main()
 			TEST(a_hook_that_is_not_ours_or_not_for_all),
 			TEST(a_hook_where_podman_reads_it), TEST(a_hook_that_another_file_replaces),
 			TEST(a_container_with_processors_may_run),
+			TEST(a_container_that_may_get_more_processors),
 			TEST(only_the_processors_of_slurmkube_node),
 			TEST(the_hook_finds_the_job_of_the_container),
 			TEST(a_container_without_an_answer_may_not)});
