@@ -59,7 +59,7 @@ nri_validator_tolerate_missing_plugins_annotation = ""
 infra_ctr_cpuset = "@CPUS@"
 # The second is for the hook: podman reads the first, too.
 hooks_dir = ["/usr/share/containers/oci/hooks.d", "/etc/crio/hooks.d"]
-# CRI-O asks nobody before a restored container goes on.
+# A restored container would start without a look at its job.
 enable_criu_support = false
 )";
 
