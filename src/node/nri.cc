@@ -171,7 +171,8 @@ Result<StateChange> parse_state_change(std::string_view payload)
 			change.event = static_cast<int>(field.value);
 		return take_request(field, 1, change.request);
 	});
-	if (!ok)
+	const bool asks = change.event == static_cast<int>(NriEvent::start_container);
+	if (!ok || (asks && change.request.container.id.empty()))
 		return k_not_nri;
 	return change;
 }
@@ -210,6 +211,12 @@ Result<std::string> parse_configuration(std::string_view payload)
 std::string registration(const std::string &name, const std::string &index)
 {
 	return Message().text(1, name).text(2, index).bytes();
+}
+
+std::string subscription_to_nothing()
+{
+	const int bit = static_cast<int>(NriEvent::post_update_container) - 1;
+	return Message().number(2, std::int64_t(1) << bit).bytes();
 }
 
 std::string subscription(bool has_native_pods)

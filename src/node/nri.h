@@ -21,12 +21,13 @@ namespace slurmkube::node
 inline constexpr const char *k_nri_runtime_service = "nri.pkg.api.v1alpha1.Runtime";
 
 /* Numbers of api.proto's Event; an event mask has bit n - 1 for event n. */
-enum class NriEvent : std::uint8_t {
+enum class NriEvent : int {
 	run_pod_sandbox = 1,
 	create_container = 4,
 	start_container = 6,
 	post_start_container = 7,
 	update_container = 8,
+	post_update_container = 9,
 	stop_container = 10,
 	remove_container = 11,
 };
@@ -105,6 +106,8 @@ Result<std::string> parse_configuration(std::string_view payload);
 std::string registration(const std::string &name, const std::string &index);
 /* has_native_pods: sandboxes, too. */
 std::string subscription(bool has_native_pods);
+/* As good as nothing: the runtime takes none for all. */
+std::string subscription_to_nothing();
 std::string adjustment(const Confinement &confinement);
 
 struct ContainerUpdate {

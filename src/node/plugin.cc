@@ -82,15 +82,7 @@ Result<std::string> Plugin::payload_for(const RpcRequest &request)
 	}
 	if (method == "StateChange") {
 		const Result<StateChange> change = parse_state_change(request.payload);
-		if (!change)
-			return change.error();
-		if (change->event == static_cast<int>(NriEvent::run_pod_sandbox))
-			native_.announce(change->request.pod);
-		if (change->event == static_cast<int>(NriEvent::post_start_container))
-			started(change->request);
-		if (change->event == static_cast<int>(NriEvent::remove_container))
-			removed(change->request);
-		return std::string();
+		return change ? event_payload(*change) : change.error();
 	}
 	if (method == "RunPodSandbox") {
 		const Result<Pod> pod = parse_sandbox_request(request.payload);
@@ -100,6 +92,28 @@ Result<std::string> Plugin::payload_for(const RpcRequest &request)
 	}
 	return method.ends_with("Container") ? container_payload(request)
 					     : Result<std::string>(std::string());
+}
+
+/* NRI before 0.12 says most things so: CRI-O 1.36 and containerd 2.2 also ask so whether a
+ * container may start. */
+Result<std::string> Plugin::event_payload(const StateChange &change)
+{
+	switch (static_cast<NriEvent>(change.event)) {
+	case NriEvent::run_pod_sandbox:
+		native_.announce(change.request.pod);
+		break;
+	case NriEvent::start_container:
+		return start(change.request);
+	case NriEvent::post_start_container:
+		started(change.request);
+		break;
+	case NriEvent::remove_container:
+		removed(change.request);
+		break;
+	default:
+		break;
+	}
+	return std::string();
 }
 
 Result<std::string> Plugin::container_payload(const RpcRequest &request)

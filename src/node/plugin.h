@@ -41,6 +41,7 @@ class Plugin
 
       private:
 	[[nodiscard]] Result<std::string> payload_for(const RpcRequest &request);
+	[[nodiscard]] Result<std::string> event_payload(const StateChange &change);
 	[[nodiscard]] Result<std::string> container_payload(const RpcRequest &request);
 	[[nodiscard]] Result<std::string> create(const ContainerRequest &request);
 	[[nodiscard]] Result<std::string> update(const ContainerRequest &request);
