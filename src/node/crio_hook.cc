@@ -40,10 +40,28 @@ std::optional<JobFacts> facts_of(
 	return std::nullopt;
 }
 
+void note_in(const Records &records, const Cgroups &cgroups, const std::string &container)
+{
+	const auto job = job_of_container(records, container);
+	const auto known = job ? records.container(*job, container) : std::nullopt;
+	if (known && !known->is_started && cgroups.has_processes(known->cgroup))
+		(void)records.keep_container(*job, container, known->cgroup, true);
+}
+
+/* CRI-O tells no plugin when a creation has failed. The container's first process is in its cgroup
+ * when hooks run (runc and crun), so an epilog need not wait for another one any more. */
+void note_first_process(std::string_view state, const Settings &settings, const Cgroups &cgroups)
+{
+	const std::string container = id_of_state(state);
+	note_in(Records::at(settings.state_directory), cgroups, container);
+	note_in(Records::at(NativeJobs(settings.state_directory).directory()), cgroups, container);
+}
+
 } // namespace
 
 Result<Ok> may_run(std::string_view state, const Settings &settings, const Cgroups &cgroups)
 {
+	note_first_process(state, settings, cgroups);
 	const Result<CreatedContainer> container =
 		created_container(state, [](const std::string &path) {
 			std::ifstream in(path);

@@ -15,8 +15,9 @@ namespace
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds k_grace_default{30}, k_grace_max{86400}, k_margin{60};
-/* Between the runtime's question and the first process of a container. The runtime says when a
- * container is created or has failed; this is for one that was killed in between. */
+/* Between the runtime's question and the first process of a container, when nobody says whether its
+ * creation or start has failed: the runtime was killed in between, or it is CRI-O and its hook has
+ * not run (crio_hook.h). */
 constexpr std::chrono::seconds k_creation_max{60};
 constexpr std::chrono::milliseconds k_pause_min{5}, k_pause_max{200};
 
@@ -24,10 +25,11 @@ constexpr std::chrono::milliseconds k_pause_min{5}, k_pause_max{200};
 constexpr std::chrono::hours k_forget_after{1};
 
 /* The container that a job's end waits for; empty: none. */
-std::string live_one_of(const std::vector<ContainerRecord> &containers, const Cgroups &cgroups)
+std::string live_one_of(const std::vector<ContainerRecord> &containers, const Cgroups &cgroups,
+	const ContainerdStatus &containerd)
 {
 	for (const ContainerRecord &container : containers)
-		if (is_live(container, cgroups.has_processes(container.cgroup)))
+		if (is_live(container, cgroups, containerd))
 			return container.id;
 	return {};
 }
@@ -48,15 +50,15 @@ Result<Ok> finish(const Records &records, std::uint32_t job, bool is_cleared,
 
 /* The same of any job that has ended. Runs before each job of the node, so it reads nothing of
  * jobs without containers. */
-std::string live_container_of_ended(const Records &records, const Cgroups &cgroups)
+std::string live_container_of_ended(
+	const Records &records, const Cgroups &cgroups, const ContainerdStatus &containerd)
 {
 	for (const auto &[job, ids] : records.containers()) {
 		if (records.state_of(job) == Records::JobState::open && cgroups.cpuset_of(job))
 			continue;
 		for (const std::string &id : ids) {
 			const std::optional<ContainerRecord> container = records.container(job, id);
-			if (container &&
-				is_live(*container, cgroups.has_processes(container->cgroup)))
+			if (container && is_live(*container, cgroups, containerd))
 				return id + " of job " + std::to_string(job);
 		}
 	}
@@ -85,9 +87,13 @@ class Pause
 
 } // namespace
 
-bool is_live(const ContainerRecord &container, bool has_processes)
+/* Processes are looked at last: a start that fails meanwhile leaves none. */
+bool is_live(const ContainerRecord &container, const Cgroups &cgroups,
+	const ContainerdStatus &containerd)
 {
-	return has_processes || (!container.is_started && container.age < k_creation_max);
+	const bool may_start = !container.is_started && container.age < k_creation_max &&
+		!containerd.has_ended(container.id);
+	return may_start || cgroups.has_processes(container.cgroup);
 }
 
 std::chrono::seconds epilog_limit(const char *grace)
@@ -108,14 +114,14 @@ bool is_pods_job(const Records &records, std::uint32_t job)
 }
 
 Result<Ok> end_job(const Records &records, const Cgroups &cgroups, std::uint32_t job,
-	std::chrono::seconds limit, bool may_kill)
+	std::chrono::seconds limit, bool may_kill, const ContainerdStatus &containerd)
 {
 	if (Result<Ok> closed = records.close(job, false); !closed)
 		return closed;
 	records.prune(k_forget_after);
 	for (Pause pause(limit);;) {
 		const std::vector<ContainerRecord> containers = records.containers_of(job);
-		const std::string live = live_one_of(containers, cgroups);
+		const std::string live = live_one_of(containers, cgroups, containerd);
 		if (live.empty() && (!may_kill || cgroups.remove(job)))
 			return finish(records, job, may_kill, containers);
 		if (!pause.wait())
@@ -125,11 +131,11 @@ Result<Ok> end_job(const Records &records, const Cgroups &cgroups, std::uint32_t
 	}
 }
 
-Result<Ok> wait_for_ended_jobs(
-	const Records &records, const Cgroups &cgroups, std::chrono::seconds limit)
+Result<Ok> wait_for_ended_jobs(const Records &records, const Cgroups &cgroups,
+	std::chrono::seconds limit, const ContainerdStatus &containerd)
 {
 	for (Pause pause(limit);;) {
-		const std::string live = live_container_of_ended(records, cgroups);
+		const std::string live = live_container_of_ended(records, cgroups, containerd);
 		if (live.empty())
 			return Ok{};
 		if (!pause.wait())

@@ -10,6 +10,7 @@
 #define SLURMKUBE_NODE_EPILOG_H
 
 #include "src/node/cgroups.h"
+#include "src/node/containerd_status.h"
 #include "src/node/records.h"
 
 #include <chrono>
@@ -18,7 +19,8 @@ namespace slurmkube::node
 {
 
 /* Whether the container may still have processes, or get some. */
-bool is_live(const ContainerRecord &container, bool has_processes);
+bool is_live(const ContainerRecord &container, const Cgroups &cgroups,
+	const ContainerdStatus &containerd);
 
 /* How long an epilog waits: the pod's grace (SPANK_SLURM_KUBE_GRACE, seconds) and a minute. Text
  * of a user: what is no number counts as the default of 30 s, and a day is the maximum. */
@@ -32,13 +34,13 @@ bool is_pods_job(const Records &records, std::uint32_t job);
  * is killed within an epilog does not run it again but says that it is over (Slurm's req.c,
  * slurm_cred_begin_expiration), so a new job may be on its way to processors that are in use. A
  * job has ended if it is closed or its cgroup is gone. again: as below. */
-Result<Ok> wait_for_ended_jobs(
-	const Records &records, const Cgroups &cgroups, std::chrono::seconds limit);
+Result<Ok> wait_for_ended_jobs(const Records &records, const Cgroups &cgroups,
+	std::chrono::seconds limit, const ContainerdStatus &containerd = {});
 
 /* Blocks. may_kill: slurmd has ended the job, so what is left in the job's own cgroups is an orphan
  * of a killed slurmstepd. again: containers still run after the limit; io: not recorded. */
 Result<Ok> end_job(const Records &records, const Cgroups &cgroups, std::uint32_t job,
-	std::chrono::seconds limit, bool may_kill);
+	std::chrono::seconds limit, bool may_kill, const ContainerdStatus &containerd = {});
 
 } // namespace slurmkube::node
 

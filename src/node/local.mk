@@ -10,6 +10,8 @@ node_files = \
 	%D%/confine.h \
 	%D%/containerd.cc \
 	%D%/containerd.h \
+	%D%/containerd_status.cc \
+	%D%/containerd_status.h \
 	%D%/crio.cc \
 	%D%/crio.h \
 	%D%/crio_hook.cc \

@@ -207,15 +207,16 @@ bool is_epilog()
 	return context && std::strcmp(context, "epilog_slurmd") == 0;
 }
 
-int wait_for(const Options &options, const Records &records, const Cgroups &cgroups)
+int wait_for(const Options &options, const Settings &settings, const Records &records,
+	const Cgroups &cgroups)
 {
 	if (!std::getenv(k_mark) && !is_pods_job(records, options.job))
 		return 0;
 	const char *given = std::getenv(k_grace);
 	const std::string grace =
 		given ? given : records.grace_of(options.job).value_or(std::string());
-	const Result<Ok> ended =
-		end_job(records, cgroups, options.job, epilog_limit(grace.c_str()), is_epilog());
+	const Result<Ok> ended = end_job(records, cgroups, options.job, epilog_limit(grace.c_str()),
+		is_epilog(), ContainerdStatus(settings.containerd_root));
 	return ended ? 0 : complain(ended.error());
 }
 
@@ -235,10 +236,12 @@ int settle(const Settings &settings, const Records &records, const Cgroups &cgro
 	const NativeJobs jobs(settings.state_directory);
 	if (const Result<Ok> kept = remember_pods_job(records); !kept)
 		return complain(kept.error());
-	Result<Ok> over = wait_for_ended_jobs(records, cgroups, k_limit);
+	const ContainerdStatus containerd(settings.containerd_root);
+	Result<Ok> over = wait_for_ended_jobs(records, cgroups, k_limit, containerd);
 	if (over)
 		over = settle_native_pods(jobs, cgroups, std::getenv,
-			settings.allows_native_pods() && !std::getenv(k_mark));
+			settings.allows_native_pods() && !std::getenv(k_mark), k_end_limits,
+			containerd);
 	return over ? 0 : complain(over.error());
 }
 
@@ -273,11 +276,12 @@ int list(const Records &records, const Cgroups &cgroups)
 int end_job_here(const Options &options, const Settings &settings, const Cgroups &cgroups)
 {
 	const NativeJobs jobs(settings.state_directory);
-	const Result<Ok> native = end_native_pods(jobs, cgroups, options.job, is_epilog());
+	const Result<Ok> native = end_native_pods(jobs, cgroups, options.job, is_epilog(),
+		k_end_limits, ContainerdStatus(settings.containerd_root));
 	const Result<Records> records = Records::open(settings.state_directory);
 	if (!records)
 		return complain(records.error());
-	const int status = wait_for(options, *records, cgroups);
+	const int status = wait_for(options, settings, *records, cgroups);
 	return native ? status : complain(native.error());
 }
 

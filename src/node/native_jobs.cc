@@ -28,7 +28,8 @@ fs::path file_of(const fs::path &directory, std::uint32_t job)
 
 /* The cgroups of containers that may have processes. */
 std::vector<ContainerRecord> live_containers(const Records &containers, const Cgroups &cgroups,
-	const std::function<bool(std::uint32_t job)> &has_ended, bool may_forget)
+	const std::function<bool(std::uint32_t job)> &has_ended, bool may_forget,
+	const ContainerdStatus &containerd)
 {
 	std::vector<ContainerRecord> live;
 	for (const auto &[job, ids] : containers.containers()) {
@@ -36,7 +37,7 @@ std::vector<ContainerRecord> live_containers(const Records &containers, const Cg
 			continue;
 		for (const std::string &id : ids) {
 			const std::optional<ContainerRecord> one = containers.container(job, id);
-			if (one && is_live(*one, cgroups.has_processes(one->cgroup)))
+			if (one && is_live(*one, cgroups, containerd))
 				live.push_back(*one);
 			else if (may_forget)
 				containers.forget_container(id);
@@ -119,12 +120,13 @@ void NativeJobs::prune(const Cgroups &cgroups, std::chrono::seconds age) const
 }
 
 Result<Ok> end_containers(const Records &containers, const Cgroups &cgroups,
-	const std::function<bool(std::uint32_t job)> &has_ended, const EndLimits &limits)
+	const std::function<bool(std::uint32_t job)> &has_ended, const EndLimits &limits,
+	const ContainerdStatus &containerd)
 {
 	const SteadyClock::time_point begin = SteadyClock::now();
 	for (;;) {
-		const std::vector<ContainerRecord> live =
-			live_containers(containers, cgroups, has_ended, !limits.only_waits);
+		const std::vector<ContainerRecord> live = live_containers(
+			containers, cgroups, has_ended, !limits.only_waits, containerd);
 		if (live.empty())
 			return Ok{};
 		const auto waited = SteadyClock::now() - begin;

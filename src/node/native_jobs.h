@@ -12,6 +12,7 @@
 
 #include "src/core/model/native_job.h"
 #include "src/node/cgroups.h"
+#include "src/node/containerd_status.h"
 #include "src/node/records.h"
 
 #include <chrono>
@@ -66,7 +67,8 @@ inline constexpr EndLimits k_end_limits{std::chrono::seconds(45), std::chrono::s
  * pods in native jobs.
  */
 Result<Ok> end_containers(const Records &containers, const Cgroups &cgroups,
-	const std::function<bool(std::uint32_t job)> &has_ended, const EndLimits &limits);
+	const std::function<bool(std::uint32_t job)> &has_ended, const EndLimits &limits,
+	const ContainerdStatus &containerd = {});
 
 } // namespace slurmkube::node
 

@@ -27,7 +27,8 @@ std::optional<core::NativeMark> life_of_prolog(const Variable &variable)
 
 /* An earlier life is closed first: its Epilog may not have run. */
 Result<Ok> settle_native_pods(const NativeJobs &jobs, const Cgroups &cgroups,
-	const Variable &variable, bool is_open, const EndLimits &limits)
+	const Variable &variable, bool is_open, const EndLimits &limits,
+	const ContainerdStatus &containerd)
 {
 	const auto life = life_of_prolog(variable);
 	if (life)
@@ -36,7 +37,8 @@ Result<Ok> settle_native_pods(const NativeJobs &jobs, const Cgroups &cgroups,
 		return !jobs.opened(job) || !cgroups.cpuset_of(job);
 	};
 	const Records containers = Records::at(jobs.directory());
-	if (Result<Ok> ended = end_containers(containers, cgroups, has_ended, limits); !ended)
+	if (Result<Ok> ended = end_containers(containers, cgroups, has_ended, limits, containerd);
+		!ended)
 		return ended;
 	if (!is_open || !life)
 		return Ok{};
@@ -47,16 +49,16 @@ Result<Ok> settle_native_pods(const NativeJobs &jobs, const Cgroups &cgroups,
 }
 
 Result<Ok> end_native_pods(const NativeJobs &jobs, const Cgroups &cgroups, std::uint32_t job,
-	bool is_epilog, const EndLimits &limits)
+	bool is_epilog, const EndLimits &limits, const ContainerdStatus &containerd)
 {
 	const Records containers = Records::at(jobs.directory());
 	const auto is_it = [job](std::uint32_t one) { return one == job; };
 	if (is_epilog || !cgroups.cpuset_of(job)) {
 		jobs.close(job);
-		return end_containers(containers, cgroups, is_it, limits);
+		return end_containers(containers, cgroups, is_it, limits, containerd);
 	}
-	Result<Ok> ended =
-		end_containers(containers, cgroups, is_it, {limits.grace, limits.all, true});
+	Result<Ok> ended = end_containers(
+		containers, cgroups, is_it, {limits.grace, limits.all, true}, containerd);
 	return ended
 		? ended
 		: Error{Errc::again,

@@ -20,12 +20,14 @@ std::optional<core::NativeMark> life_of_prolog(const Variable &variable);
 
 /* For a prolog: waits for containers of ended jobs, and opens the job if pods may run in it. */
 Result<Ok> settle_native_pods(const NativeJobs &jobs, const Cgroups &cgroups,
-	const Variable &variable, bool is_open, const EndLimits &limits = k_end_limits);
+	const Variable &variable, bool is_open, const EndLimits &limits = k_end_limits,
+	const ContainerdStatus &containerd = {});
 /* For an epilog: closes the job and ends its containers. Writes nothing. Without is_epilog, by hand
  * or in an epilog that lacks Slurm's variables, a job that has a cgroup here may live, and nothing
  * would open it again: its containers are only waited for. */
 Result<Ok> end_native_pods(const NativeJobs &jobs, const Cgroups &cgroups, std::uint32_t job,
-	bool is_epilog, const EndLimits &limits = k_end_limits);
+	bool is_epilog, const EndLimits &limits = k_end_limits,
+	const ContainerdStatus &containerd = {});
 
 } // namespace slurmkube::node
 

@@ -213,12 +213,6 @@ std::string registration(const std::string &name, const std::string &index)
 	return Message().text(1, name).text(2, index).bytes();
 }
 
-std::string subscription_to_nothing()
-{
-	const int bit = static_cast<int>(NriEvent::post_update_container) - 1;
-	return Message().number(2, std::int64_t(1) << bit).bytes();
-}
-
 std::string subscription(bool has_native_pods)
 {
 	std::int64_t mask = has_native_pods

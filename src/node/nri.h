@@ -27,7 +27,6 @@ enum class NriEvent : int {
 	start_container = 6,
 	post_start_container = 7,
 	update_container = 8,
-	post_update_container = 9,
 	stop_container = 10,
 	remove_container = 11,
 };
@@ -106,8 +105,6 @@ Result<std::string> parse_configuration(std::string_view payload);
 std::string registration(const std::string &name, const std::string &index);
 /* has_native_pods: sandboxes, too. */
 std::string subscription(bool has_native_pods);
-/* As good as nothing: the runtime takes none for all. */
-std::string subscription_to_nothing();
 std::string adjustment(const Confinement &confinement);
 
 struct ContainerUpdate {

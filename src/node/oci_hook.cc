@@ -35,6 +35,12 @@ bool names_cpuset_files(json_object *unified)
 
 } // namespace
 
+std::string id_of_state(std::string_view state)
+{
+	const Result<codec::Json> root = codec::parse_json(state, k_state_max);
+	return root ? codec::get_string(root->get(), "id") : std::string();
+}
+
 Result<CreatedContainer> created_container(std::string_view state, const ReadFile &read)
 {
 	const Result<codec::Json> root = codec::parse_json(state, k_state_max);

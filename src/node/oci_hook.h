@@ -29,7 +29,9 @@ struct CreatedContainer {
 	std::string id, cpus; /* as in cpuset.cpus */
 };
 
-/* state: what a hook has on its standard input. denied: the container's config.json names no
+/* state: what a hook has on its standard input. Empty: it is none. */
+std::string id_of_state(std::string_view state);
+/* denied: the container's config.json names no
  * processors, which slurmkube-node always does. */
 Result<CreatedContainer> created_container(std::string_view state, const ReadFile &read);
 

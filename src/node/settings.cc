@@ -55,6 +55,7 @@ const Key k_keys[] = {
 	{"NriSocket", &Settings::nri_socket, is_path, k_wants_path},
 	{"StateDirectory", &Settings::state_directory, is_path, k_wants_path},
 	{"CgroupRoot", &Settings::cgroup_root, is_path, k_wants_path},
+	{"ContainerdRoot", &Settings::containerd_root, is_path, k_wants_path},
 	{"PodsInNativeJobs", &Settings::pods_in_native_jobs,
 		[](const std::string &value) { return value == "yes" || value == "no"; },
 		"yes or no"},

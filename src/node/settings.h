@@ -21,6 +21,7 @@ struct Settings {
 	std::string nri_socket = "/run/nri/nri.sock";        /* NriSocket */
 	std::string state_directory = "/run/slurmkube-node"; /* StateDirectory */
 	std::string cgroup_root = "/sys/fs/cgroup";          /* CgroupRoot */
+	std::string containerd_root = "/var/lib/containerd"; /* ContainerdRoot */
 	std::string pods_in_native_jobs = "no";              /* PodsInNativeJobs: yes or no */
 	std::string ignored; /* what is wrong; only with Strictness::script */
 

@@ -4,276 +4,59 @@
 containerd (with SLURM_KUBE_RUNTIME=crio: CRI-O), all on this machine. The tests allocate jobs and
 bind pods themselves. The system's processor is 0, so the first job must have another one.
 """
-import os
 import re
 import signal
 import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
-from lib import RUNTIME, Cluster, equal, pod, run, wait_for
+from lib import RUNTIME, equal, run, wait_for
+from lib.node_testbed import (
+    NODE,
+    SYSTEM,
+    SLOW,
+    NodeTestbed,
+    allocate,
+    bound,
+    cancel,
+    cpus_of,
+    cpus_of_native,
+    cpuset_of_job,
+    gone,
+    has_begun,
+    idle,
+    kill,
+    name_of,
+    processes,
+    refused,
+    runs,
+    start_native,
+    start_native_of_all,
+    state,
+)
 from lib.process import CACHE, output_of
-
-NODE = f"native{os.getpid()}"  # names slurmd's cgroups, which are the machine's
-SYSTEM = "0"
-SLOW = 180  # seconds; the kubelet repeats a refused creation after 12 to 15 s
-NOTE = "allocation.slurm-kube.io/"
-# The pieces of skube node-setup, with the configuration of this bed. salloc cannot set the
-# variables of a pod's job, so all tests see what a job has that slurmctld has forgotten.
-PIECE = """#!/bin/sh
-date +%s.%N >> {dir}/{name}-began-$SLURM_JOB_ID
-{piece}
-"""
-
-
-class _HybridNode(Cluster):
-    """A cluster without the agent and the plugin's nodes."""
-
-    def __init__(self, build):
-        super().__init__(
-            build,
-            agent=False,
-            slurm_options={
-                "native_name": NODE,
-                "native_size": "CPUs=2 RealMemory=4000",
-                "plugin": False,
-            },
-        )
-        self.program = self.slurm.build / "root/sbin/slurmkube-node"
-        for name in ("epilog", "prolog"):
-            script = self.dir / name
-            piece = re.sub(
-                r"\S+/slurmkube-node (?=--)",
-                f"{self.program} --config {self.dir}/node.conf ",
-                self.setup(name),
-            )
-            script.write_text(PIECE.format(dir=self.dir, name=name, piece=piece))
-            script.chmod(0o755)
-        self.slurm.extra += [
-            re.sub("/etc/slurm/(epilog|prolog).d/[*]", rf"{self.dir}/\1", line)
-            for line in self.setup("slurm-conf").splitlines()
-        ]
-        (self.dir / "node.conf").write_text(
-            f"{self.setup('node-conf')}NodeName={NODE}\n"
-            f"NriSocket={self.dir}/{NODE}/run/nri.sock\nStateDirectory={self.dir}/node-state\n"
-        )
-        self.helper = self.slurm.daemon(
-            "slurmkube-node", self.program, "--config", self.dir / "node.conf"
-        )
-        write = self.slurm.write_conf
-
-        def write_conf():
-            write()
-            (self.dir / "cgroup.conf").write_text(
-                "CgroupPlugin=cgroup/v1\n" + self.setup("cgroup-conf")
-            )
-
-        self.slurm.write_conf = write_conf
-
-    def setup(self, part):
-        """What skube says that a hybrid node needs."""
-        return self.slurm.run_program(
-            self.slurm.build / "root/bin/skube",
-            "node-setup",
-            f"--system-cpus={SYSTEM}",
-            f"--only={part}",
-        )
-
-    def daemons(self):
-        return super().daemons() + [self.helper]
-
-    def start_slurm(self):
-        self.stack.callback(_remove_cgroups)
-        super().start_slurm()
-
-    def start_kubernetes(self):
-        super().start_kubernetes()
-        self.stack.callback(self.helper.stop)
-        self.helper.start()
-        self.plane.real_node(NODE, SYSTEM_CPUS=SYSTEM, SKUBE=self.slurm.build / "root/bin/skube")
-
-
-def _remove_cgroups():
-    """Those of slurmd, which leaves its own."""
-    for cgroup in sorted(Path("/sys/fs/cgroup").glob(f"*/slurm_{NODE}/**"), reverse=True):
-        with suppress(OSError):  # a process is left: the failure is reported elsewhere
-            cgroup.rmdir()
-
-
-# ---- what the tests do ----
-
-
-def _allocate(bed, cpus=1):
-    """A job without steps on the node, as a placeholder is; returns its number and cpuset."""
-    before = set(_running(bed))
-    bed.slurm.run("salloc", "--no-shell", f"--cpus-per-task={cpus}", f"-w{NODE}", "-Qn1")
-    (job,) = set(_running(bed)) - before
-    return job, wait_for(lambda: _cpuset(job), f"the cpuset of job {job}")
-
-
-def _running(bed):
-    return [int(number) for number in bed.slurm.run("squeue", "-htR", "-o%A").split()]
-
-
-def _cpuset(job):
-    for file in Path("/sys/fs/cgroup/cpuset").glob(f"slurm_{NODE}/uid_*/job_{job}/cpuset.cpus"):
-        return file.read_text().strip() or None
-    return None
-
-
-def _bound(bed, name, job=None, share=None, containers=1, **options):
-    """A pod bound to the node with the job's annotations, as the agent does it; share in MiB."""
-    options.setdefault("shell", "sleep 3600")
-    made = pod(name, scheduler="none", cpu="100m", **options)
-    (first,) = made["spec"]["containers"]
-    if containers > 1:  # without a limit of memory
-        first["resources"] = {"requests": {"cpu": "50m"}}
-    made["spec"]["containers"] = [first | {"name": f"c{i}"} for i in range(containers)]
-    notes = {f"{NOTE}job-id": str(job)} if job else {}
-    if share:
-        notes[f"{NOTE}memory"] = str(share)
-    bed.kube.create(made)
-    bed.kube.bind(name, NODE, notes)
-
-
-def _processes(bed, name):
-    """The process ids of the pod's containers, without pause."""
-    uid = bed.kube.get("Pod", name)["metadata"]["uid"]
-    found = set()
-    for file in Path("/sys/fs/cgroup/cpuset").glob(
-        f"slurm-kube-*/kubepods/**/pod{uid}/*/cgroup.procs"
-    ):
-        found |= {int(pid) for pid in file.read_text().split()}
-    return {pid for pid in found if _name(pid) not in ("pause", "conmon", "runc:[2:INIT]", "runc")}
-
-
-def _status(pid, key):
-    try:
-        text = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
-    except (FileNotFoundError, ProcessLookupError):
-        return None
-    return re.search(rf"(?m)^{key}:\s*(.*)$", text)[1]
-
-
-def _kill(pid):
-    try:
-        signal.pidfd_send_signal(os.pidfd_open(pid), signal.SIGKILL)
-    except ProcessLookupError:
-        pass
-
-
-def _name(pid):
-    return _status(pid, "Name")
-
-
-def _cpus_of(bed, name):
-    """The sets of processors that the pod's processes may use."""
-    sets = {_status(pid, "Cpus_allowed_list") for pid in _processes(bed, name)}
-    return sets - {None}
-
-
-def _runs(bed, name):
-    bed.kube.wait_phase(name, "Running", timeout=SLOW)
-    return wait_for(lambda: _cpus_of(bed, name), f"processes of {name}")
-
-
-def _refusal(bed, name):
-    """The message with which the container waits."""
-    for status in bed.kube.get("Pod", name)["status"].get("containerStatuses", []):
-        waiting = status["state"].get("waiting", {})
-        if waiting.get("reason") == "CreateContainerError":
-            return waiting["message"]
-    return None
-
-
-def _refused(bed, name, text):
-    message = wait_for(lambda: _refusal(bed, name), f"{name} to be refused", timeout=SLOW)
-    assert text in message, message
-    equal(_processes(bed, name), set())
-
-
-def _gone(bed, *names):
-    for name in names:
-        bed.kube.delete("Pod", name, gracePeriodSeconds=0)
-    for name in names:
-        bed.kube.wait_gone(name, timeout=SLOW)
-
-
-def _state(bed, job):
-    return bed.slurm.run("squeue", "-h", f"-j{job}", "-o%T").strip()
-
-
-def _cancel(bed, job):
-    bed.slurm.run("scancel", str(job))
-
-
-def _idle(bed):
-    wait_for(lambda: bed.slurm.node(NODE)["State"] == "IDLE", "the node to be idle", timeout=SLOW)
-
-
-def _native(bed, seconds=60):
-    """A native job with one processor; returns its number."""
-    text = bed.slurm.run(
-        "sbatch",
-        "--parsable",
-        f"-w{NODE}",
-        f"--output={bed.dir}/native-%j.out",
-        f"--wrap=exec srun sleep {seconds}",
-    )
-    return int(text)
-
-
-def _has_begun(bed, job):
-    """Whether the script of _native_of_all() runs, or has run."""
-    file = bed.dir / f"native-{job}.out"
-    return file.exists() and file.read_text() == "began\n"
-
-
-def _native_of_all(bed):
-    """A native job that needs all processors."""
-    return int(
-        bed.slurm.run(
-            "sbatch",
-            "--parsable",
-            f"-w{NODE}",
-            "-c2",
-            f"--output={bed.dir}/native-%j.out",
-            "--wrap=echo began; exec sleep 600",
-        )
-    )
-
-
-def _native_cpus(job):
-    """The sets of processors of the processes of a native job's step."""
-    found = set()
-    for file in Path("/sys/fs/cgroup/cpuset").glob(
-        f"slurm_{NODE}/uid_*/job_{job}/step_0/**/cgroup.procs"
-    ):
-        found |= {_status(pid, "Cpus_allowed_list") for pid in file.read_text().split()}
-    return found - {None}
-
 
 # ---- the tests ----
 
 
 def test_containers_have_the_processors_of_their_job(bed):
     """Beside a native job, at every sample; the system's containers have the system's."""
-    native = _native(bed)
+    native = start_native(bed)
     bed.slurm.wait_job(native, "RUNNING")
-    theirs = wait_for(lambda: _native_cpus(native), "processes of the native job")
-    job, cpus = _allocate(bed)
-    _bound(bed, "beside", job)
-    equal(_runs(bed, "beside"), {cpus})
+    theirs = wait_for(lambda: cpus_of_native(native), "processes of the native job")
+    job, cpus = allocate(bed)
+    bound(bed, "beside", job)
+    equal(runs(bed, "beside"), {cpus})
     for _ in range(100):
-        equal((_cpus_of(bed, "beside"), _native_cpus(native)), ({cpus}, theirs))
+        equal((cpus_of(bed, "beside"), cpus_of_native(native)), ({cpus}, theirs))
         time.sleep(0.01)
     assert cpus not in theirs, (cpus, theirs)
-    _bound(bed, "system")
-    equal(_runs(bed, "system"), {SYSTEM})
-    _gone(bed, "beside", "system")
-    _cancel(bed, job)
-    _cancel(bed, native)
-    _idle(bed)
+    bound(bed, "system")
+    equal(runs(bed, "system"), {SYSTEM})
+    gone(bed, "beside", "system")
+    cancel(bed, job)
+    cancel(bed, native)
+    idle(bed)
 
 
 def _memory_limits(bed, name):
@@ -289,75 +72,119 @@ def _memory_limits(bed, name):
 
 def test_containers_of_a_pod_share_its_memory(bed):
     """Two containers without a limit: each may use all, but not both together."""
-    job, _ = _allocate(bed)
-    _bound(bed, "two", job, share=96, containers=2)
-    _runs(bed, "two")
+    job, _ = allocate(bed)
+    bound(bed, "two", job, share=96, containers=2)
+    runs(bed, "two")
     equal(_memory_limits(bed, "two"), ([96], [96, 96]))
-    _gone(bed, "two")
-    _cancel(bed, job)
-    _idle(bed)
-    job, _ = _allocate(bed)
-    _bound(bed, "vast", job, share=1 << 60)
-    _refused(bed, "vast", "is not a size in MiB")
-    _gone(bed, "vast")
-    _cancel(bed, job)
-    _idle(bed)
+    gone(bed, "two")
+    cancel(bed, job)
+    idle(bed)
+    job, _ = allocate(bed)
+    bound(bed, "vast", job, share=1 << 60)
+    refused(bed, "vast", "is not a size in MiB")
+    gone(bed, "vast")
+    cancel(bed, job)
+    idle(bed)
 
 
 def test_without_a_job_no_container(bed):
     """A number that Slurm does not know, and one that is none."""
-    _bound(bed, "unknown", 999999)
-    _refused(bed, "unknown", "Slurm job 999999 has no processors on this node")
-    _bound(bed, "nonsense", "1;reboot")
-    _refused(bed, "nonsense", "is not a job id")
-    _gone(bed, "unknown", "nonsense")
+    bound(bed, "unknown", 999999)
+    refused(bed, "unknown", "Slurm job 999999 has no processors on this node")
+    bound(bed, "nonsense", "1;reboot")
+    refused(bed, "nonsense", "is not a job id")
+    gone(bed, "unknown", "nonsense")
 
 
 def test_the_epilog_waits_for_the_last_process(bed):
     """The job is cancelled while its container runs: the node is COMPLETING, and a native job that
     needs all processors starts only when the container's processes are gone. The container is not
     started anew, although its pod would."""
-    job, _ = _allocate(bed)
-    _bound(
+    job, _ = allocate(bed)
+    bound(
         bed,
         "lasting",
         job,
         shell="trap 'sleep 3; exit 0' TERM; while :; do sleep 0.1; done",
         spec={"restartPolicy": "Always"},
     )
-    _runs(bed, "lasting")
-    waiting = _native_of_all(bed)
-    _cancel(bed, job)
+    runs(bed, "lasting")
+    waiting = start_native_of_all(bed)
+    cancel(bed, job)
     wait_for(lambda: (bed.dir / f"epilog-began-{job}").exists(), "the epilog")
     time.sleep(1)
-    assert _processes(bed, "lasting")
-    equal(_state(bed, waiting), "PENDING")
+    assert processes(bed, "lasting")
+    equal(state(bed, waiting), "PENDING")
     bed.kube.delete("Pod", "lasting")
-    wait_for(lambda: not _processes(bed, "lasting"), "the end of the processes", timeout=SLOW)
+    wait_for(lambda: not processes(bed, "lasting"), "the end of the processes", timeout=SLOW)
     bed.slurm.wait_job(waiting, "RUNNING", timeout=SLOW)
     bed.kube.wait_gone("lasting", timeout=SLOW)
-    _cancel(bed, waiting)
-    _idle(bed)
+    cancel(bed, waiting)
+    idle(bed)
 
 
 def test_a_container_of_an_ended_job_is_not_started_anew(bed):
     """Its program ends after the job."""
-    job, _ = _allocate(bed)
-    _bound(
+    job, _ = allocate(bed)
+    bound(
         bed,
         "again",
         job,
         spec={"restartPolicy": "Always"},
         shell="trap 'exit 0' USR1; while :; do sleep 0.1; done",
     )
-    _runs(bed, "again")
-    _cancel(bed, job)
+    runs(bed, "again")
+    cancel(bed, job)
     wait_for(lambda: (bed.dir / f"epilog-began-{job}").exists(), "the epilog")
-    for pid in _processes(bed, "again"):
-        _kill(pid)
-    _idle(bed)
-    _refused(bed, "again", f"Slurm job {job} has ended on this node")
-    _gone(bed, "again")
+    for pid in processes(bed, "again"):
+        kill(pid)
+    idle(bed)
+    refused(bed, "again", f"Slurm job {job} has ended on this node")
+    gone(bed, "again")
+
+
+def _failure(bed, name):
+    """Why the container cannot start."""
+    (status,) = bed.kube.get("Pod", name)["status"].get("containerStatuses") or [{"state": {}}]
+    return re.search("no such file", str(status["state"]))
+
+
+def test_a_container_that_cannot_start_does_not_hold_the_node(bed):
+    """Its program does not exist, and nobody tells slurmkube-node that the runtime gave up."""
+    job, _ = allocate(bed)
+    bound(
+        bed,
+        "mistyped",
+        job,
+        spec={"restartPolicy": "Never"},
+        container={"command": ["/no/such/program"]},
+    )
+    wait_for(lambda: _failure(bed, "mistyped"), "the failure", timeout=SLOW)
+    cancel(bed, job)
+    wait_for((bed.dir / f"epilog-began-{job}").exists, "the epilog")
+    idle(bed, timeout=30)  # less than slurmkube-node gives a runtime that was killed
+    gone(bed, "mistyped")
+
+
+def test_a_job_that_ends_between_creation_and_start(bed):
+    """slurmkube-node refuses the start. CRI-O starts the container all the same, but its program
+    never runs, and nothing holds the job."""
+    job, _ = allocate(bed)
+    (bed.dir / "to-cancel").write_text(str(job))
+    bound(
+        bed,
+        "late",
+        job,
+        shell="touch /marks/late; exec sleep 3600",
+        container={"volumeMounts": [{"name": "marks", "mountPath": "/marks"}]},
+        spec={"volumes": [{"name": "marks", "hostPath": {"path": str(bed.dir / "marks")}}]},
+    )
+    wait_for((bed.dir / f"epilog-began-{job}").exists, "the epilog", timeout=SLOW)
+    idle(bed)
+    assert not (bed.dir / "marks/late").exists(), "the program ran"
+    said = f"(StartContainer|StateChange): .*Slurm job {job} has ended"
+    assert re.search(said, bed.helper.log.read_text()), "the start was not refused"
+    gone(bed, "late")
 
 
 @contextmanager
@@ -370,19 +197,19 @@ def _away(bed):
 
 def test_without_the_daemon_no_container(bed):
     """The runtime refuses it; running ones go on, and get Slurm's processors again afterwards."""
-    job, cpus = _allocate(bed)
-    _bound(bed, "before", job)
-    _runs(bed, "before")
-    other, others_cpus = _allocate(bed)
+    job, cpus = allocate(bed)
+    bound(bed, "before", job)
+    runs(bed, "before")
+    other, others_cpus = allocate(bed)
     with _away(bed):
-        _bound(bed, "meanwhile", other)
-        _refused(bed, "meanwhile", "slurm-kube")
-        equal(_cpus_of(bed, "before"), {cpus})
-    equal(_runs(bed, "meanwhile"), {others_cpus})
-    _gone(bed, "before", "meanwhile")
-    _cancel(bed, job)
-    _cancel(bed, other)
-    _idle(bed)
+        bound(bed, "meanwhile", other)
+        refused(bed, "meanwhile", "slurm-kube")
+        equal(cpus_of(bed, "before"), {cpus})
+    equal(runs(bed, "meanwhile"), {others_cpus})
+    gone(bed, "before", "meanwhile")
+    cancel(bed, job)
+    cancel(bed, other)
+    idle(bed)
 
 
 def test_a_daemon_that_is_stopped_within_a_request(bed):
@@ -392,68 +219,68 @@ def test_a_daemon_that_is_stopped_within_a_request(bed):
     """
     records = bed.dir / "node-state/containers"
     wait_for(lambda: not list(records.glob("*")), "the containers of earlier pods to be removed")
-    first, _ = _allocate(bed)
-    job, cpus = _allocate(bed)
+    first, _ = allocate(bed)
+    job, cpus = allocate(bed)
     if cpus == SYSTEM:
-        first, job, cpus = job, first, _cpuset(first)
+        first, job, cpus = job, first, cpuset_of_job(first)
     bed.helper.signal(signal.SIGSTOP)
-    _bound(bed, "unlucky", job)
+    bound(bed, "unlucky", job)
     if RUNTIME == "crio":
-        _refused(bed, "unlucky", "slurmkube-node has not answered in time")
+        refused(bed, "unlucky", "slurmkube-node has not answered in time")
     else:
         bed.kube.wait_phase("unlucky", "Running", timeout=SLOW)
-        equal(wait_for(lambda: _cpus_of(bed, "unlucky"), "its processes"), {SYSTEM})
+        equal(wait_for(lambda: cpus_of(bed, "unlucky"), "its processes"), {SYSTEM})
     bed.helper.kill9()
     bed.helper.start()
     wait_for(
-        lambda: _cpus_of(bed, "unlucky") == {cpus}, "the container to have its job's", timeout=SLOW
+        lambda: cpus_of(bed, "unlucky") == {cpus}, "the container to have its job's", timeout=SLOW
     )
-    _gone(bed, "unlucky")
-    _cancel(bed, first)
-    _cancel(bed, job)
-    _idle(bed)
+    gone(bed, "unlucky")
+    cancel(bed, first)
+    cancel(bed, job)
+    idle(bed)
 
 
 def test_a_killed_slurmstepd(bed):
     """Its cgroup stays when the job ends; the epilog removes it, and the container gets no
     successor."""
-    job, cpus = _allocate(bed)
-    _bound(bed, "orphan", job)
-    _runs(bed, "orphan")
+    job, cpus = allocate(bed)
+    bound(bed, "orphan", job)
+    runs(bed, "orphan")
     for file in Path("/sys/fs/cgroup/cpuset").glob(f"slurm_{NODE}/uid_*/job_{job}/**/cgroup.procs"):
         for pid in file.read_text().split():
-            if _name(pid) == "slurmstepd":
-                _kill(int(pid))
-    equal(_cpus_of(bed, "orphan"), {cpus})
-    _cancel(bed, job)
+            if name_of(pid) == "slurmstepd":
+                kill(int(pid))
+    equal(cpus_of(bed, "orphan"), {cpus})
+    cancel(bed, job)
     wait_for(lambda: (bed.dir / f"epilog-began-{job}").exists(), "the epilog")
-    _gone(bed, "orphan")
-    _idle(bed)
-    equal(_cpuset(job), None)
+    gone(bed, "orphan")
+    idle(bed)
+    equal(cpuset_of_job(job), None)
 
 
 def test_the_epilog_waits_without_the_runtime(bed):
     """It looks at processes, not at the runtime's word. A container that ends without containerd
     lets the job end; the kubelet learns of it later."""
-    job, _ = _allocate(bed, cpus=2)
-    _bound(bed, "forlorn", job, spec={"restartPolicy": "Never"})
-    _runs(bed, "forlorn")
+    job, _ = allocate(bed, cpus=2)
+    bound(bed, "forlorn", job, spec={"restartPolicy": "Never"})
+    runs(bed, "forlorn")
     bed.plane.runtime(NODE, "--kill")
-    _cancel(bed, job)
+    cancel(bed, job)
     wait_for(lambda: (bed.dir / f"epilog-began-{job}").exists(), "the epilog")
-    waiting = _native(bed)
+    waiting = start_native(bed)
     time.sleep(3)
-    assert _processes(bed, "forlorn")
+    assert processes(bed, "forlorn")
     assert "COMPLETING" in bed.slurm.node(NODE)["State"]
-    equal(_state(bed, waiting), "PENDING")
-    for pid in _processes(bed, "forlorn"):
-        _kill(pid)
+    equal(state(bed, waiting), "PENDING")
+    for pid in processes(bed, "forlorn"):
+        kill(pid)
     bed.slurm.wait_job(waiting, "RUNNING", timeout=SLOW)
-    equal(_processes(bed, "forlorn"), set())
+    equal(processes(bed, "forlorn"), set())
     bed.plane.runtime(NODE, "--start")
-    _gone(bed, "forlorn")
-    _cancel(bed, waiting)
-    _idle(bed)
+    gone(bed, "forlorn")
+    cancel(bed, waiting)
+    idle(bed)
 
 
 # a runtime beside runc, as NVIDIA's toolkit writes it
@@ -515,48 +342,48 @@ def test_check_names_what_is_missing(bed):
     equal(len(re.findall(f"(?m)^FAILED {RUNTIME}", said)), 1 if RUNTIME == "crio" else 2)
     said = _check(bed, good + NVIDIA[RUNTIME])
     assert re.search(f"(?m)^FAILED {RUNTIME} .*nvidia-container-runtime, which gives", said), said
-    job, _ = _allocate(bed, cpus=2)
+    job, _ = allocate(bed, cpus=2)
     assert re.search(f"(?m)^FAILED processors .*processor 0 .*job {job}:", _check(bed, good))
-    _bound(bed, "overlap", job)
-    _runs(bed, "overlap")
+    bound(bed, "overlap", job)
+    runs(bed, "overlap")
     assert f"processor 0 of SystemCpus to job {job}" in bed.helper.log.read_text()
-    _gone(bed, "overlap")
-    _cancel(bed, job)
-    _idle(bed)
+    gone(bed, "overlap")
+    cancel(bed, job)
+    idle(bed)
 
 
 def test_list_has_jobs(bed):
-    job, cpus = _allocate(bed)
-    _bound(bed, "listed", job)
-    _runs(bed, "listed")
+    job, cpus = allocate(bed)
+    bound(bed, "listed", job)
+    runs(bed, "listed")
     said = bed.slurm.run_program(bed.program, "--config", bed.dir / "node.conf", "--list")
     assert said.startswith("JOB "), said
     assert re.search(rf"(?m)^{job} +open +{cpus} +1$", said), said
-    _gone(bed, "listed")
-    _cancel(bed, job)
-    _idle(bed)
+    gone(bed, "listed")
+    cancel(bed, job)
+    idle(bed)
 
 
 def test_slurmd_killed_in_the_epilog(bed):
     """The new slurmd does not run the epilog again and says that the job has ended. A native job
     then starts, but its prolog waits until the container's processes are gone.
     """
-    job, _ = _allocate(bed)
-    _bound(bed, "twice", job, shell="trap '' TERM; while :; do sleep 0.1; done")
-    _runs(bed, "twice")
-    waiting = _native_of_all(bed)
-    _cancel(bed, job)
+    job, _ = allocate(bed)
+    bound(bed, "twice", job, shell="trap '' TERM; while :; do sleep 0.1; done")
+    runs(bed, "twice")
+    waiting = start_native_of_all(bed)
+    cancel(bed, job)
     wait_for((bed.dir / f"epilog-began-{job}").exists, "the epilog")
     bed.slurm.slurmd.kill9()
     bed.slurm.slurmd.start()
-    wait_for(lambda: _state(bed, waiting) == "RUNNING", "the native job to start", timeout=SLOW)
+    wait_for(lambda: state(bed, waiting) == "RUNNING", "the native job to start", timeout=SLOW)
     time.sleep(1)
-    assert _processes(bed, "twice") and not _has_begun(bed, waiting)
-    _gone(bed, "twice")
-    wait_for(lambda: _has_begun(bed, waiting), "the native job's script", timeout=SLOW)
-    _cancel(bed, waiting)
-    _idle(bed)
+    assert processes(bed, "twice") and not has_begun(bed, waiting)
+    gone(bed, "twice")
+    wait_for(lambda: has_begun(bed, waiting), "the native job's script", timeout=SLOW)
+    cancel(bed, waiting)
+    idle(bed)
 
 
 if __name__ == "__main__":
-    run(_HybridNode, unless=lambda p: p["metadata"]["name"] == "nonsense")
+    run(NodeTestbed, unless=lambda p: p["metadata"]["name"] == "nonsense")

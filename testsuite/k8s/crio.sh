@@ -76,6 +76,10 @@ write_hybrid_crio() {
 	"${setup[@]}" crio > "$D/crio.conf.d/50-slurm-kube.conf"
 	"${setup[@]}" crio-hook | sed "s|\"--confined\"|&, \"--config=${D%/*}/node.conf\"|" \
 		> "$D/crio-hooks/50-slurm-kube.json"
+	[ -z "${CREATE_HOOK:-}" ] || cat > "$D/crio-hooks/90-own.json" <<-JSON
+		{"version": "1.0.0", "hook": {"path": "$CREATE_HOOK"},
+		 "when": {"always": true}, "stages": ["createRuntime"]}
+	JSON
 	cat > "$D/crio.conf.d/60-own.conf" <<-TOML
 		[crio.runtime]
 		hooks_dir = ["$D/crio-hooks"]

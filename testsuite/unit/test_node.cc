@@ -202,10 +202,17 @@ void epilogs_wait_as_long_as_pods_may_take()
 	for (const char *wrong : {"", "x", "5x", "-5", "99999999999"})
 		CHECK(epilog_limit(wrong) == seconds(90));
 	CHECK(epilog_limit(nullptr) == seconds(90));
-	CHECK(is_live({"c", "/c", true, seconds(1)}, true));
-	CHECK(!is_live({"c", "/c", true, seconds(1)}, false));
-	CHECK(is_live({"c", "/c", false, seconds(1)}, false));
-	CHECK(!is_live({"c", "/c", false, seconds(61)}, false));
+	const Machine machine;
+	const Cgroups cgroups = machine.cgroups();
+	machine.write("cg/cpuset/c/cgroup.procs", k_no_process);
+	const auto is_live = [&](const ContainerRecord &one) {
+		return node::is_live(one, cgroups, {});
+	};
+	CHECK(is_live({"c", "/c", true, seconds(1)}));
+	CHECK(is_live({"c", "/c", false, seconds(61)}));
+	CHECK(!is_live({"c", "/none", true, seconds(1)}));
+	CHECK(is_live({"c", "/none", false, seconds(1)}));
+	CHECK(!is_live({"c", "/none", false, seconds(61)}));
 }
 
 void records_outlive_the_daemon()
@@ -266,6 +273,15 @@ Message request_of(const std::string &pod_cgroup)
 	return Message().message(1, pod_of_job()).message(2, container_in(pod_cgroup));
 }
 
+/* The same as a runtime with NRI before 0.12 says most things. */
+Message event_of(int number)
+{
+	return Message()
+		.number(1, number)
+		.message(2, pod_of_job())
+		.message(3, container_in("/kubepods"));
+}
+
 Result<std::string> answer_to(const Machine &machine, const char *method, const Message &request)
 {
 	const Records records = machine.records();
@@ -286,11 +302,7 @@ void a_removed_container_with_processes_is_remembered()
 	const Machine machine;
 	const Records records = machine.records();
 	for (const bool as_event : {false, true}) {
-		const Message request = as_event ? Message()
-							   .number(1, 11)
-							   .message(2, pod_of_job())
-							   .message(3, container_in("/kubepods"))
-						 : request_of("/kubepods");
+		const Message request = as_event ? event_of(11) : request_of("/kubepods");
 		const char *method = as_event ? "StateChange" : "RemoveContainer";
 		REQUIRE(records.keep_container(7, "c1", "/kubepods/c1", true).ok());
 		machine.write("cg/cpuset/kubepods/c1/cgroup.procs", k_no_process);
@@ -495,6 +507,20 @@ void containers_start_where_their_processes_are_seen()
 	CHECK(!accepts(machine, "StartContainer"));
 }
 
+/* CRI-O 1.36 and containerd 2.2. */
+void a_start_may_be_an_event()
+{
+	const Machine machine;
+	machine.start_job("7", "1");
+	const auto may_start = [&] { return answer_to(machine, "StateChange", event_of(6)).ok(); };
+	CHECK(!may_start());
+	machine.write("cg/cpuset/kubepods/c1/cgroup.procs", k_no_process);
+	CHECK(may_start());
+	REQUIRE(machine.records().close(7, false).ok());
+	CHECK(!may_start());
+	CHECK(!answer_to(machine, "StateChange", Message().number(1, 6)).ok());
+}
+
 /* CRI-O would start it all the same. */
 void a_container_that_may_not_start_is_killed()
 {
@@ -585,6 +611,40 @@ void the_end_waits_for_containers()
 	CHECK(end_job(records, machine.cgroups(), 7, std::chrono::seconds(0), false).ok());
 }
 
+/* Whether the end of a job waits for a container that was about to start, when containerd has
+ * written that of it. */
+bool ends_with(const std::string &status)
+{
+	const Machine machine;
+	const Records records = machine.records();
+	CHECK(records.keep_container(7, "c1", "/k/c1", false).ok());
+	machine.write("root/io.containerd.grpc.v1.cri/containers/c1/status", status);
+	const ContainerdStatus containerd(records.directory().parent_path() / "root");
+	const bool over =
+		end_job(records, machine.cgroups(), 7, std::chrono::seconds(0), false, containerd)
+			.ok();
+	CHECK_EQUAL(
+		wait_for_ended_jobs(records, machine.cgroups(), std::chrono::seconds(0), containerd)
+			.ok(),
+		over);
+	machine.write("cg/cpuset/k/c1/cgroup.procs", k_no_process);
+	CHECK(!end_job(records, machine.cgroups(), 7, std::chrono::seconds(0), false, containerd)
+			.ok());
+	return over;
+}
+
+void the_end_does_not_wait_for_a_start_that_has_failed()
+{
+	const std::string rest = R"("StartedAt":0,"ExitCode":128,"Reason":"StartError",)";
+	CHECK(ends_with(R"({"Version":"v1",)" + rest + R"("FinishedAt":1764398121000000000})"));
+	for (const char *unknown : {"", "{", R"({"Version":"v1","FinishedAt":0})",
+		     R"({"Version":"v2","FinishedAt":1})", R"({"FinishedAt":1})", "[]"})
+		CHECK(!ends_with(unknown));
+	const ContainerdStatus none;
+	CHECK(!none.has_ended("c1"));
+	CHECK(!ContainerdStatus("/").has_ended("../c1"));
+}
+
 void a_cleared_job_has_no_containers()
 {
 	const Machine machine;
@@ -608,14 +668,15 @@ void ages_do_not_depend_on_the_wall_clock()
 	for (const std::chrono::hours step : {std::chrono::hours(-48), std::chrono::hours(48)}) {
 		for (const char *file : {"containers/7.c1", "closed/8"})
 			machine.touch(file, fs::file_time_type::clock::now() + step);
-		CHECK(is_live(records.containers_of(7).at(0), false));
+		CHECK(is_live(records.containers_of(7).at(0), machine.cgroups(), {}));
 		records.prune(std::chrono::hours(1));
 		CHECK(records.state_of(8) == Records::JobState::cleared);
 	}
 	machine.write("state/containers/7.c1", "/k/c1\ncreating\n0\n");
-	CHECK(!is_live(records.containers_of(7).at(0), false));
+	CHECK(!is_live(records.containers_of(7).at(0), machine.cgroups(), {}));
 	machine.write("state/containers/7.c1", "/k/c1\ncreating\n999999999999\n");
-	CHECK(!is_live(records.containers_of(7).at(0), false)); /* of another boot */
+	CHECK(!is_live(
+		records.containers_of(7).at(0), machine.cgroups(), {})); /* of another boot */
 }
 
 void strange_files_harm_nothing()
@@ -686,10 +747,13 @@ int main()
 			TEST(records_outlive_the_daemon), TEST(only_cleared_jobs_are_forgotten),
 			TEST(a_job_is_closed_until_its_number_is_another_jobs),
 			TEST(containers_start_where_their_processes_are_seen),
+			TEST(a_start_may_be_an_event),
 			TEST(a_container_that_may_not_start_is_killed),
 			TEST(only_a_cgroup_that_is_gone_has_surely_ended),
 			TEST(version_2_says_whether_a_cgroup_is_populated),
-			TEST(the_end_waits_for_containers), TEST(a_cleared_job_has_no_containers),
+			TEST(the_end_waits_for_containers),
+			TEST(the_end_does_not_wait_for_a_start_that_has_failed),
+			TEST(a_cleared_job_has_no_containers),
 			TEST(ages_do_not_depend_on_the_wall_clock),
 			TEST(strange_files_harm_nothing), TEST(the_cgroup_of_a_pod_is_a_unit),
 			TEST(a_bus_that_does_not_answer_takes_a_second),

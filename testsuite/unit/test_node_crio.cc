@@ -200,14 +200,23 @@ void the_hook_finds_the_job_of_the_container()
 	const Records records = *Records::open(machine.state());
 	REQUIRE(records.keep_container(7, "c1", "/kubepods/podu1/c1", false).ok());
 	CHECK(may());
+	CHECK(!records.containers_of(7).at(0).is_started); /* no process is seen */
+	machine.write("cg/cpuset/kubepods/podu1/c1/cgroup.procs", "1\n");
+	CHECK(may());
+	CHECK(records.containers_of(7).at(0).is_started); /* an epilog waits no minute for it */
+	REQUIRE(records.keep_container(7, "c1", "/kubepods/podu1/c1", false).ok());
 	REQUIRE(records.close(7, false).ok());
 	CHECK(!may());
+	CHECK(records.containers_of(7).at(0).is_started);
 	records.forget_container("c1");
+	CHECK(!may());
+	CHECK(records.containers_of(7).empty());
 	const NativeJobs jobs = machine.jobs();
 	REQUIRE(jobs.open(check::life_of_job()).ok());
 	const Records native = *Records::open(jobs.directory());
 	REQUIRE(native.keep_container(7, "c1", "/kubepods/podu1/c1", false).ok());
 	CHECK(may());
+	CHECK(native.containers_of(7).at(0).is_started);
 	machine.remove("cg/cpuset/" + check::NativeMachine::job());
 	CHECK(!may());
 }

@@ -91,6 +91,7 @@ class HybridTestbed(Cluster):
             f"SystemCpus={SYSTEM}\nNodeName={self.node}\n"
             f"NriSocket={self.dir}/{self.node}/run/nri.sock\n"
             f"StateDirectory={self.dir}/node-state\n"
+            f"ContainerdRoot={self.dir}/{self.node}/containerd\n"
         )
         self.helper = self.slurm.daemon(
             "slurmkube-node", program, "--config", self.dir / "node.conf"
