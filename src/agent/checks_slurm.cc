@@ -41,6 +41,30 @@ std::string open_partitions(
 	return open;
 }
 
+/* What is wrong with a partition of pods that exists. has_link: the nodes' kinds are known. */
+std::optional<Check> unusable(const char *name, const slurm::Partition &partition, bool has_link)
+{
+	const std::string others = std::to_string(partition.others);
+	if (partition.external + partition.hybrid == 0 && has_link)
+		return failed(name,
+			"partition '" + partition.name + "' has no node of Kubernetes: " + others +
+				" others, where no pod can run",
+			"name a partition of external nodes in slurmkubed.yaml, or add them to it "
+			"in slurm.conf");
+	if (partition.hybrid > 0 && partition.others > 0)
+		return failed(name,
+			"partition '" + partition.name + "' has " + others +
+				" nodes without a kubelet beside hybrid nodes, so jobs of pods are "
+				"refused there",
+			"name a partition of hybrid nodes only in slurmkubed.yaml, and add it to "
+			"slurm.conf; native jobs may have both in another one");
+	if (!partition.is_up)
+		return failed(name,
+			"partition '" + partition.name + "' is not UP: Slurm starts no job there",
+			"'scontrol update partitionname=" + partition.name + " state=up'");
+	return std::nullopt;
+}
+
 } // namespace
 
 std::string how_slurmctld_rereads(const core::PluginHello &plugin)
@@ -136,7 +160,7 @@ Check plugin_config(const App &app, const Findings &found)
 			" Partitions=" + hello.partitions);
 }
 
-/* Each partition must exist, be up and have external nodes. */
+/* Each partition must exist, be up and have nodes where pods can run. */
 Check partitions(const App &app, const Findings &found)
 {
 	constexpr char name[] = "partition";
@@ -153,18 +177,8 @@ Check partitions(const App &app, const Findings &found)
 					"', which slurmkubed.yaml names",
 				"correct partition and identity.rules in slurmkubed.yaml, or add "
 				"the partition to slurm.conf");
-		if (record->external + record->hybrid == 0 && app.world().state().sync.has_link())
-			return failed(name,
-				"partition '" + partition + "' has no node of Kubernetes: " +
-					std::to_string(record->others) +
-					" others, where no pod can run",
-				"name a partition of external nodes in slurmkubed.yaml, or add "
-				"them to it in slurm.conf");
-		if (!record->is_up)
-			return failed(name,
-				"partition '" + partition +
-					"' is not UP: Slurm starts no job there",
-				"'scontrol update partitionname=" + partition + " state=up'");
+		if (auto wrong = unusable(name, *record, app.world().state().sync.has_link()))
+			return *std::move(wrong);
 		add_name(fine,
 			partition + " (" + std::to_string(record->external + record->hybrid) +
 				" nodes)");

@@ -435,6 +435,23 @@ def test_mixed_partitions_are_told(bed):
     assert "partition both has external nodes and hybrid nodes" in log, "not in the log"
 
 
+def test_native_nodes_in_a_partition_of_pods_are_told(bed):
+    """Where no kubelet would start a pod. Partition both has all nodes."""
+    path = bed.dir / "slurm.conf"
+    good = path.read_text()
+    path.write_text(f"{good}NodeName=bare NodeHostname=localhost CPUs=1 State=DOWN\n")
+    bed.slurm.restart()
+    bed.agent.wait_ready()
+    line = _check(bed, "partition")
+    equal(line["ok"], False)
+    assert "'both' has 1 nodes without a kubelet beside hybrid nodes" in line["text"], line
+    assert "a partition of hybrid nodes only" in line["remedy"], line
+    path.write_text(good)
+    bed.slurm.restart()
+    bed.agent.wait_ready()
+    wait_for(lambda: _check(bed, "partition")["ok"], "the line to be ok again")
+
+
 MISTAKES = [
     ("slurm.conf", "PrologFlags=Contain", "PrologFlags=Alloc", "PrologFlags lacks Contain"),
     (
