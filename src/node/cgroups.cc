@@ -4,6 +4,7 @@
 #include "src/base/owned.h"
 #include "src/node/systemd_units.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <fstream>
@@ -94,6 +95,14 @@ bool is_populated(const fs::path &cgroup)
 	return events.text.find("populated 0") == std::string::npos;
 }
 
+/* slurmd freezes cgroups of steps (Slurm's cgroup_v2.c, cgroup_p_step_suspend). */
+bool has_frozen(const fs::path &cgroup)
+{
+	if (content_of_file(cgroup / "cgroup.events").text.find("frozen 1") != std::string::npos)
+		return true;
+	return std::ranges::any_of(directories_in(cgroup), has_frozen);
+}
+
 bool is_there(const fs::path &path)
 {
 	std::error_code ignored;
@@ -158,7 +167,7 @@ std::vector<fs::path> Cgroups::jobs_in(
 	const std::string of_user = user ? "uid_" + std::to_string(*user) : std::string();
 	std::vector<fs::path> found;
 	for (const fs::path &parent : parents_in(hierarchy))
-		if ((!user || parent.filename() == of_user) && is_there(parent / name))
+		if ((!user || is_v2_ || parent.filename() == of_user) && is_there(parent / name))
 			found.push_back(parent / name);
 	return found;
 }
@@ -219,19 +228,21 @@ void Cgroups::kill_processes(const std::string &path) const
 
 std::optional<fs::path> Cgroups::memory_cgroup(const std::string &path) const
 {
-	const fs::path cgroup = root_ / "memory" / fs::path(path).relative_path();
-	return !is_v2_ && is_there(cgroup) ? std::optional(cgroup) : std::nullopt;
+	const fs::path cgroup =
+		(is_v2_ ? root_ : root_ / "memory") / fs::path(path).relative_path();
+	return is_there(cgroup) ? std::optional(cgroup) : std::nullopt;
 }
 
 std::optional<fs::path> Cgroups::memory_cgroup_of(std::uint32_t job, std::uint32_t user) const
 {
-	const std::vector<fs::path> found =
-		is_v2_ ? std::vector<fs::path>() : jobs_in(root_ / "memory", job, user);
+	const std::vector<fs::path> found = jobs_in(is_v2_ ? root_ : root_ / "memory", job, user);
 	return found.empty() ? std::nullopt : std::optional(found.front());
 }
 
 bool Cgroups::is_frozen(std::uint32_t job) const
 {
+	if (is_v2_)
+		return std::ranges::any_of(jobs_in(root_, job), has_frozen);
 	for (const fs::path &cgroup : jobs_in(root_ / "freezer", job)) {
 		std::vector<fs::path> all = directories_in(cgroup);
 		all.push_back(cgroup);

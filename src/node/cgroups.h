@@ -45,13 +45,13 @@ class Cgroups
 	/* Lowers the memory limit of a cgroup to that, in bytes; a lower limit stays. If it is a
 	 * slice of systemd, systemd keeps the limit. io: it is higher and cannot be changed. */
 	[[nodiscard]] Result<Ok> limit_memory(const std::string &path, std::int64_t limit) const;
-	/* With version 1: the directory of a cgroup, or of a user's job, that has its memory; none:
-	 * there is none. */
+	/* The directory of a cgroup, or of a user's job (version 2: of a job), that has its memory;
+	 * none: there is none. */
 	[[nodiscard]] std::optional<std::filesystem::path> memory_cgroup(
 		const std::string &path) const;
 	[[nodiscard]] std::optional<std::filesystem::path> memory_cgroup_of(
 		std::uint32_t job, std::uint32_t user) const;
-	/* Whether slurmd has stopped processes of the job (version 1), because it is suspended. */
+	/* Whether slurmd has stopped processes of the job, because it is suspended. */
 	[[nodiscard]] bool is_frozen(std::uint32_t job) const;
 	/* Where slurmd denies devices to the job; none: it does not. With version 2 that is not
 	 * known, and the cgroup may deny nothing. */

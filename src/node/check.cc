@@ -54,13 +54,6 @@ std::string cgroups_lack(const Settings &settings, const Cgroups &cgroups)
 		" has neither cgroup.controllers nor cpuset: write CgroupRoot";
 }
 
-std::string native_pods_lack(const Settings &settings, const Cgroups &cgroups)
-{
-	return settings.allows_native_pods() && cgroups.is_v2()
-		? "PodsInNativeJobs=yes needs cgroup version 1, so such pods are refused: remove it"
-		: "";
-}
-
 /* By hand, so what the unit forbids does not show here. */
 std::string device_files_lack(const Settings &settings)
 {
@@ -116,8 +109,6 @@ int check_node(const Settings &settings, const Cgroups &cgroups)
 {
 	bool ok = tell("socket", socket_lacks(settings.nri_socket));
 	ok = tell("cgroups", cgroups_lack(settings, cgroups)) && ok;
-	if (settings.allows_native_pods())
-		ok = tell("native", native_pods_lack(settings, cgroups)) && ok;
 	ok = tell("devices", device_files_lack(settings)) && ok;
 	ok = tell("processors", jobs_overlap(settings, cgroups)) && ok;
 	ok = check_runtime(settings) && ok;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/node/limit_writers.h"
 
+#include <charconv>
+#include <cstring>
+
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -17,8 +20,44 @@ namespace
 constexpr int k_write_waits = 50, k_write_pause_ms = 1;
 constexpr unsigned k_writer_seconds = 1;
 
+/* What a process may allocate in the moment before the limit is written. */
+constexpr std::int64_t k_slack = std::int64_t{1} << 20;
+
+bool write_text(int folder, const char *file, const char *text, std::size_t size)
+{
+	const int fd = ::openat(folder, file, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	return fd >= 0 && ::write(fd, text, size) == static_cast<ssize_t>(size);
+}
+
+/* -1: not known */
+std::int64_t usage_in(int folder)
+{
+	char text[32] = {};
+	const int fd = ::openat(folder, k_memory_files_v2.usage, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || ::read(fd, text, sizeof text - 1) <= 0)
+		return -1;
+	(void)::close(fd);
+	std::int64_t usage = -1;
+	(void)std::from_chars(text, text + sizeof text, usage);
+	return usage;
+}
+
+/* Whether the limit kills nothing. */
+bool has_room(int folder, std::int64_t limit)
+{
+	const std::int64_t usage = usage_in(folder);
+	if (usage < 0 || usage + k_slack <= limit)
+		return usage >= 0;
+	char text[32] = {};
+	const auto end = std::to_chars(text, text + sizeof text, usage + k_slack - limit);
+	(void)write_text(folder, "memory.reclaim", text, static_cast<std::size_t>(end.ptr - text));
+	const std::int64_t left = usage_in(folder);
+	return left >= 0 && left + k_slack <= limit;
+}
+
 /* In a child, which has no descriptor of ours, so that the runtime sees the daemon end. */
-[[noreturn]] void write_and_exit(const char *file, const char *text, std::size_t size)
+[[noreturn]] void write_and_exit(
+	const char *cgroup, const char *file, const char *text, std::int64_t limit)
 {
 	(void)::close_range(0, ~0U, 0);
 	/* the daemon blocks SIGTERM; a signal ends the kernel's work */
@@ -26,8 +65,9 @@ constexpr unsigned k_writer_seconds = 1;
 	sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, nullptr);
 	(void)::alarm(k_writer_seconds);
-	const int fd = ::open(file, O_WRONLY | O_TRUNC | O_CLOEXEC);
-	::_exit(fd >= 0 && ::write(fd, text, size) == static_cast<ssize_t>(size) ? 0 : 1);
+	const int folder = ::open(cgroup, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const bool may = std::strcmp(file, k_memory_files_v2.limit) != 0 || has_room(folder, limit);
+	::_exit(may && write_text(folder, file, text, std::strlen(text)) ? 0 : 1);
 }
 
 } // namespace
@@ -36,10 +76,11 @@ void LimitWriters::write(const std::filesystem::path &file, std::int64_t limit)
 {
 	if (is_writing(file))
 		return;
-	const std::string path = file, text = std::to_string(limit);
+	const std::string path = file, text = std::to_string(limit), cgroup = file.parent_path(),
+			  name = file.filename();
 	const pid_t child = ::fork();
 	if (child == 0)
-		write_and_exit(path.c_str(), text.c_str(), text.size());
+		write_and_exit(cgroup.c_str(), name.c_str(), text.c_str(), limit);
 	if (child < 0)
 		return;
 	children_[path] = child;

@@ -18,8 +18,6 @@ namespace
 {
 
 constexpr const char *k_low = "low", *k_waiting = "waiting", *k_ending = "ending";
-constexpr const char *k_limit_file = "memory.limit_in_bytes",
-		     *k_usage_file = "memory.usage_in_bytes";
 
 std::int64_t number_of(const std::string &text)
 {
@@ -38,12 +36,12 @@ std::int64_t number_in(const fs::path &file)
 
 /* What the cgroup has in files of tmpfs, which stay when its processes are gone; 0: little. Other
  * files are only a cache. */
-std::int64_t memory_in_files(const fs::path &cgroup)
+std::int64_t memory_in_files(const fs::path &cgroup, std::string_view key)
 {
 	std::ifstream in(cgroup / "memory.stat");
 	std::string name;
 	for (std::int64_t bytes = 0; in >> name >> bytes;)
-		if (name == "total_shmem" && bytes > k_memory_margin)
+		if (name == key && bytes > k_memory_margin)
 			return bytes;
 	return 0;
 }
@@ -68,7 +66,7 @@ struct NativeMemory::Job {
 };
 
 NativeMemory::NativeMemory(const NativeJobs &jobs, const Cgroups &cgroups)
-    : jobs_(jobs), cgroups_(cgroups)
+    : jobs_(jobs), cgroups_(cgroups), files_(memory_files(cgroups.is_v2()))
 {
 }
 
@@ -112,7 +110,7 @@ Result<Ok> NativeMemory::ask(const MemoryShare &share) const
 bool NativeMemory::is_limited(const core::NativeMark &mark) const
 {
 	const auto cgroup = cgroups_.memory_cgroup_of(mark.job.number, mark.user_id);
-	const std::int64_t limit = cgroup ? number_in(*cgroup / k_limit_file) : -1;
+	const std::int64_t limit = cgroup ? number_in(*cgroup / files_.limit) : -1;
 	return limit > 0 && limit < k_no_limit;
 }
 
@@ -160,7 +158,7 @@ bool NativeMemory::record_limit(Job &job, std::int64_t limit)
  * wrote is right with any. */
 void NativeMemory::set_limit(Job &job, std::int64_t limit)
 {
-	const fs::path file = *job.cgroup / k_limit_file;
+	const fs::path file = *job.cgroup / files_.limit;
 	if (writers_.is_writing(file) || (!record_limit(job, limit) && limit != job.base))
 		return;
 	writers_.write(file, limit);
@@ -176,7 +174,7 @@ bool NativeMemory::is_excess(const Job &job) const
 	std::int64_t used = job.usage < 0 ? job.now : job.usage;
 	for (const MemoryShare &share : job.shares) {
 		const auto cgroup = cgroups_.memory_cgroup(share.cgroup);
-		const std::int64_t of_pod = cgroup ? number_in(*cgroup / k_usage_file) : 0;
+		const std::int64_t of_pod = cgroup ? number_in(*cgroup / files_.usage) : 0;
 		if (share.is_low)
 			used += of_pod < 0 ? share.bytes : of_pod;
 		else
@@ -200,7 +198,7 @@ void NativeMemory::keep_low(Job &job, Patience::Time now)
 /* The job and its pods together could use more than Slurm gave to the job. */
 void NativeMemory::give_up(Job &job)
 {
-	writers_.stop(*job.cgroup / k_limit_file);
+	writers_.stop(*job.cgroup / files_.limit);
 	for (MemoryShare &share : job.shares) {
 		if (!share.is_low)
 			continue;
@@ -221,7 +219,8 @@ void NativeMemory::end_processes(Job &job)
 	for (MemoryShare &share : job.shares) {
 		const auto cgroup = cgroups_.memory_cgroup(share.cgroup);
 		if (!share.is_low && cgroup)
-			share.remains = std::min(share.bytes, memory_in_files(*cgroup));
+			share.remains =
+				std::min(share.bytes, memory_in_files(*cgroup, files_.shmem));
 		if (!share.is_ending)
 			continue;
 		share.is_ending = cgroups_.has_processes(share.cgroup);
@@ -257,7 +256,7 @@ bool NativeMemory::raise_closed(Job &job)
 		: cgroups_.memory_cgroup_of(job.number, static_cast<std::uint32_t>(user));
 	if (!cgroup)
 		return false;
-	const fs::path file = *cgroup / k_limit_file;
+	const fs::path file = *cgroup / files_.limit;
 	const std::int64_t now = number_in(file);
 	const bool is_ours = now == job.limit->written || now == job.limit->next;
 	if (is_ours && now < job.limit->base) {
@@ -284,8 +283,8 @@ void NativeMemory::keep_job(Job &job, Patience::Time now)
 	if (!job.opened || (job.shares.empty() && !job.limit))
 		return;
 	job.cgroup = cgroups_.memory_cgroup_of(job.number, job.opened->life.user_id);
-	job.now = job.cgroup ? number_in(*job.cgroup / k_limit_file) : -1;
-	job.usage = job.cgroup ? number_in(*job.cgroup / k_usage_file) : -1;
+	job.now = job.cgroup ? number_in(*job.cgroup / files_.limit) : -1;
+	job.usage = job.cgroup ? number_in(*job.cgroup / files_.usage) : -1;
 	if (job.now <= 0 || job.now >= k_no_limit)
 		return;
 	const bool is_ours =

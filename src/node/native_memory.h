@@ -10,7 +10,7 @@
  * then it is lowered again, and the containers of the pods end if that cannot be done in time
  * (patience.h).
  *
- * cgroup version 1 only. Files below "native": shares/POD and limits/JOB, so that a restart raises
+ * Files below "native": shares/POD and limits/JOB, so that a restart raises
  * what must be raised. The runtime's thread writes shares/POD once and reads it; everything else is
  * done by keep(), on a thread of its own, because the kernel may take long to lower a limit.
  */
@@ -44,7 +44,7 @@ struct JobLimit {
 	std::int64_t base = 0, written = 0, next = 0;
 };
 
-/* A limit that is not one: ConstrainRAMSpace=no. */
+/* A limit that is not one: ConstrainRAMSpace=no. With version 2 it is no number. */
 inline constexpr std::int64_t k_no_limit = std::int64_t{1} << 60;
 /* What the job can still use when a pod has been admitted. */
 inline constexpr std::int64_t k_memory_margin = std::int64_t{16} << 20;
@@ -80,6 +80,7 @@ class NativeMemory
 
 	const NativeJobs &jobs_;
 	const Cgroups &cgroups_;
+	MemoryFiles files_;
 	Patience patience_;
 	LimitWriters writers_;
 };

@@ -76,8 +76,6 @@ Result<Confinement> NativePods::confinement(const Pod &pod, const Container &con
 		return native_refusal(pod,
 			"pods in native jobs are not allowed on this node: PodsInNativeJobs=yes in "
 			"slurmkube-node.conf");
-	if (cgroups_.is_v2())
-		return native_refusal(pod, "pods in native jobs need cgroup version 1");
 	if (const std::string why = misfit(*mark, jobs_.opened(mark->job.number)); !why.empty())
 		return native_refusal(pod, why);
 	for (const Device &device : container.devices)

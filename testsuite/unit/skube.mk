@@ -9,6 +9,7 @@ skube_test_files = \
 	%D%/test_node_native.cc \
 	%D%/test_node_native_containers.cc \
 	%D%/test_node_native_memory.cc \
+	%D%/test_node_native_v2.cc \
 	%D%/test_node_rpc.cc \
 	%D%/test_node_runtime.cc \
 	%D%/test_programs.cc \

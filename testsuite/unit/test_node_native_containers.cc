@@ -172,10 +172,6 @@ void containers_are_refused_whatever_else_is_wrong()
 	}
 	machine.limit(std::int64_t{4} << 40);
 	CHECK(has(daemon.create(mark), "slurmd does not limit the memory"));
-	machine.limit(200);
-	machine.write("cg/cgroup.controllers", "memory\n");
-	Daemon v2(machine);
-	CHECK(has(v2.create(mark), "cgroup version 1"));
 }
 
 /* As a slurmkube-node that knows nothing of native jobs sees their pods. */
