@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs all end-to-end cases with one command.
 
-usage: e2e.py [WORD...] BUILDDIR           runs the cases whose file or name contains one of the
+usage: run [WORD...] BUILDDIR           runs the cases whose file or name contains one of the
                                            words; without words all
-       e2e.py --list [WORD...] [BUILDDIR]  names them, one per line: file and case. Starts nothing
+       run --list [WORD...] [BUILDDIR]  names them, one per line: file and case. Starts nothing
                                            and needs no build.
 
 The files run one after the other, each with its own test bed. Their output is passed on as one

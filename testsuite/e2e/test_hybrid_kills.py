@@ -1,9 +1,10 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every daemon of a hybrid node and of the controller is killed while pods and native jobs start
-and end at random. Nothing is played (see lib/hybrid_testbed.py). Jobs have one processor, which
-pods and native jobs use in turn; the other one is the system's, on which a container may start
-whose creation met a slurmkube-node that was killed within its answer.
+"""Every daemon of a hybrid node and the agent are killed, also the slurmstepd of a pod's job, and
+slurmctld is restarted, while pods and native jobs start and end at random. Nothing is played (see
+lib/hybrid_testbed.py). Jobs have one processor, which pods and native jobs use in turn; the other
+one is the system's, on which a container may start whose creation met a slurmkube-node that was
+killed within its answer.
 
 HYBRID_ROUNDS=N HYBRID_SEED=N: how often each daemon is killed, and the seed.
 """

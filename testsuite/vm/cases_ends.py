@@ -6,6 +6,7 @@ import time
 from contextlib import suppress
 
 from node import (
+    RUNTIME,
     SLOW,
     cancel,
     delete,
@@ -68,10 +69,10 @@ def test_the_epilog_waits_for_the_last_process():
 
 
 def test_the_epilog_waits_without_the_runtime():
-    """It looks at processes. containerd is stopped, so the kubelet cannot end the container."""
+    """It looks at processes. The runtime is stopped, so the kubelet cannot end the container."""
     make_pod("forlorn", shell=NO_END)
     wait_running("forlorn")
-    run("systemctl", "stop", "containerd")
+    run("systemctl", "stop", RUNTIME)
     try:
         cancel(job_of("forlorn"))
         wait_for("the node to be completing", lambda: "COMPLETING" in node_state())
@@ -80,7 +81,7 @@ def test_the_epilog_waits_without_the_runtime():
         _kill(pod_processes("forlorn"))
         wait_idle()
     finally:
-        run("systemctl", "start", "containerd")
+        run("systemctl", "start", RUNTIME)
 
 
 def test_a_killed_slurmstepd():

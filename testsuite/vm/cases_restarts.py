@@ -5,6 +5,7 @@ import time
 from contextlib import contextmanager
 
 from node import (
+    RUNTIME,
     cancel,
     connected,
     cpus_of,
@@ -63,14 +64,14 @@ def test_without_slurmkube_node_no_container():
     delete("meanwhile")
 
 
-def test_restart_of_containerd():
+def test_restart_of_the_runtime():
     with _a_pod_that_goes_on("survivor"):
-        run("systemctl", "restart", "containerd")
+        run("systemctl", "restart", RUNTIME)
 
 
-def test_kill_of_containerd():
+def test_kill_of_the_runtime():
     with _a_pod_that_goes_on("survivor"):
-        kill_unit("containerd")
+        kill_unit(RUNTIME)
 
 
 def test_restart_of_kubelet():

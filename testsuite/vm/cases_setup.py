@@ -6,6 +6,7 @@ import re
 from node import (
     GROUPS,
     NODE,
+    RUNTIME,
     SLURM,
     SYSTEM,
     cancel,
@@ -19,7 +20,7 @@ from node import (
     wait_for,
 )
 
-UNITS = "munge slurmctld slurmd slurmkubed containerd kubelet slurmkube-node".split()
+UNITS = f"munge slurmctld slurmd slurmkubed {RUNTIME} kubelet slurmkube-node".split()
 
 
 def test_all_units_are_active():
@@ -37,7 +38,7 @@ def test_cgroup_version_2_and_systemd():
 
 def test_slurmkube_node_check():
     said = run("slurmkube-node", "--check", check=False)
-    for line in ("socket", "cgroups", "devices", "processors", "containerd"):
+    for line in ("socket", "cgroups", "devices", "processors", RUNTIME):
         said_in(rf"(?m)^ok +{line}", said)
     assert "FAILED" not in said, said
 

@@ -3,7 +3,9 @@
 """What holds on the hybrid node that set-up has made: cgroup version 2, systemd as cgroup driver,
 and all daemons in their units. Runs in the virtual machine as root.
 
-usage: checks.py [WORD]    runs the cases whose names have the word. Prints TAP.
+usage: checks.py [WORD]           runs the cases whose names have the word. Prints TAP.
+       checks.py --before-reboot  starts a pod and a native job.
+       checks.py --after-reboot   looks what has become of them. Prints TAP.
 
 Each case leaves an idle node without pods behind. Where a case waits for a refused container, it
 takes 15 s, because the kubelet tries again so late.
@@ -14,12 +16,14 @@ import traceback
 
 import cases_devices
 import cases_ends
+import cases_native
 import cases_pods
+import cases_reboot
 import cases_restarts
 import cases_setup
 from node import sweep
 
-MODULES = (cases_setup, cases_pods, cases_devices, cases_ends, cases_restarts)
+MODULES = (cases_setup, cases_pods, cases_devices, cases_ends, cases_native, cases_restarts)
 
 
 def _run(number, case):
@@ -45,12 +49,23 @@ def _run(number, case):
 
 def main():
     words = sys.argv[1:]
-    cases = [
+    if words == ["--before-reboot"]:
+        return cases_reboot.prepare()
+    if words == ["--after-reboot"]:
+        return _run_all(_cases_of([cases_reboot]))
+    return _run_all([c for c in _cases_of(MODULES) if all(word in c.__name__ for word in words)])
+
+
+def _cases_of(modules):
+    return [
         value
-        for module in MODULES
+        for module in modules
         for name, value in vars(module).items()
-        if name.startswith("test_") and all(word in name for word in words)
+        if name.startswith("test_")
     ]
+
+
+def _run_all(cases):
     print(f"1..{len(cases)}", flush=True)
     results = [_run(number, case) for number, case in enumerate(cases, 1)]
     sys.exit(0 if results and all(results) else 1)

@@ -5,15 +5,16 @@
 # of a node that testsuite/k8s/build makes; sourced by run, after chroot.sh and built.sh. The image
 # is in the cache, $image, with its kernel and initrd beside it. slurm-kube is not in it, but the
 # libraries that its packages need.
-# shellcheck disable=SC2016,SC2154 # the chroot's shell expands; from chroot.sh and built.sh
+# shellcheck disable=SC2016,SC2154 # the chroot's shell expands; from chroot.sh, built.sh and run
 
-IMAGE_RECIPE=1 # increment it when this file changes
+IMAGE_RECIPE=2 # increment it when this file changes
 IMAGE_SIZE=8G  # sparse
-# The second line: what set-up and the cases need. The third: for containerd.
+# The second line: what set-up and the cases need. The third: for the container runtime.
 IMAGE_PACKAGES="systemd systemd-sysv dbus udev linux-image-cloud-amd64 openssh-server slurmd
 	slurm-client openssl curl ca-certificates iproute2 procps kmod jq python3 less
 	runc containernetworking-plugins"
-image=$CACHE/vm/$suite.ext4
+[ "$runtime" = containerd ] || IMAGE_PACKAGES="$IMAGE_PACKAGES $oci_runtime conmon"
+image=$CACHE/vm/$suite-$runtime.ext4
 opt=opt/slurm-kube # the cache of testsuite/k8s in the virtual machine
 HOST=hybrid1
 ADDRESS=10.0.2.15 # what QEMU's network gives to the first machine
@@ -35,10 +36,12 @@ install_image_packages() {
 }
 
 copy_programs() {
+	local programs=(containerd containerd-shim-runc-v2 ctr)
+	[ "$runtime" = containerd ] || programs=(crio copyimg pinns)
 	mkdir -p "$root/$opt/node" "$root/usr/local/bin"
 	cp -r "$CACHE/node/images" "$root/$opt/node/"
-	cp "$CACHE"/node/bin/{kubelet,containerd,containerd-shim-runc-v2,ctr} \
-		"$CACHE/node/bin/dra-example-kubeletplugin" "$CACHE/k8s/bin/kubectl" \
+	cp "${programs[@]/#/$CACHE/node/bin/}" \
+		"$CACHE"/node/bin/{kubelet,dra-example-kubeletplugin} "$CACHE/k8s/bin/kubectl" \
 		"$root/usr/local/bin/"
 }
 
@@ -59,11 +62,11 @@ configure_image() {
 # Makes $image, if it is not there or old.
 have_image() {
 	mkdir -p "$CACHE/vm"
-	lock "vm-$suite"
+	lock "vm-$suite-$runtime"
 	[ "$(cat "$image.key" 2> /dev/null)" = "$(image_key)" ] && return
 	need_space "$CACHE" 8 "the virtual machine's disk"
 	clean_root
-	lock "vm-$suite"
+	lock "vm-$suite-$runtime"
 	with_progress "packages of the image" "$CACHE/log/vm-packages.log" last_line \
 		install_image_packages || exit 1
 	copy_programs

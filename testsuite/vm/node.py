@@ -16,6 +16,8 @@ from pathlib import Path
 SYSTEM = {0}  # SystemCpus
 GROUPS = Path("/sys/fs/cgroup")
 NODE = os.uname().nodename
+RUNTIME = os.environ["RUNTIME"]  # containerd or crio
+OCI_RUNTIME = os.environ["OCI_RUNTIME"]  # runc or crun
 SLURM = GROUPS / f"system.slice/{NODE}_slurmstepd.scope"
 ADDRESS = "10.0.2.15"
 AGENT = "system:serviceaccount:slurm-kube:slurmkubed"
@@ -92,7 +94,7 @@ def kubelet_says(path):
 # ---- pods ----
 
 
-def make_pod(name, shell="sleep 3600", scheduler="slurm", memory="64Mi", labels=None, **spec):
+def make_pod(name, shell="sleep 3600", scheduler="slurm", memory="64Mi", notes=None, **spec):
     """One container with one processor; without a scheduler it is bound by other means."""
     resources = {"requests": {"cpu": "1", "memory": memory}} if scheduler == "slurm" else {}
     container = {
@@ -106,7 +108,7 @@ def make_pod(name, shell="sleep 3600", scheduler="slurm", memory="64Mi", labels=
     manifest = {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": name, "namespace": "default", "labels": labels or {}},
+        "metadata": {"name": name, "namespace": "default", "annotations": notes or {}},
         "spec": {
             "schedulerName": scheduler,
             "restartPolicy": "Never",
@@ -191,9 +193,12 @@ def pod_processes(name):
 
 
 def exec_in(name, *command):
-    """In the pod's container, as kubectl exec does; containerd only."""
+    """In the pod's container, as kubectl exec does."""
     (status,) = pod(name)["status"]["containerStatuses"]
-    container = status["containerID"].removeprefix("containerd://")
+    container = status["containerID"].partition("://")[2]
+    if RUNTIME == "crio":
+        root = ("--root", f"/run/{OCI_RUNTIME}")
+        return run(OCI_RUNTIME, *root, "exec", container, *command, check=False)
     ctr = ("ctr", "-n", "k8s.io", "tasks", "exec", "--exec-id", f"x{time.monotonic_ns()}")
     return run(*ctr, container, *command, check=False)
 

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Pods and native jobs on a hybrid node that start at random, and daemons that are killed."""
+import os
 import random
+import signal
 import time
 from contextlib import suppress
 
+from .cpusets import CPUSETS, status_of
 from .expect import LIVE, uid_of
 from .hybrid_testbed import SLOW
 from .kube import ApiError
@@ -93,6 +96,21 @@ class Crowd:
         equal((sorted(self.pods), sorted(self.jobs)), ([], []), "what did not end")
 
 
+def _kill_slurmstepd(bed):
+    """That of a pod's job, if one runs; native jobs are called wrap. Slurm leaves the job's cgroup
+    behind, and ends the job when it asks the node for it.
+    """
+    for row in bed.slurm.run("squeue", "-ht", "running", "-o%A %j").splitlines():
+        number, name = row.split(maxsplit=1)
+        if name == "wrap":
+            continue
+        for file in CPUSETS.glob(f"slurm_{bed.node}/uid_*/job_{number}/**/cgroup.procs"):
+            for pid in map(int, file.read_text().split()):
+                if status_of(pid, "Name") == "slurmstepd":
+                    os.kill(pid, signal.SIGKILL)
+                    return
+
+
 class Killer:
     """Kills each daemon, in an order that the seed decides, and starts it again after a moment."""
 
@@ -128,6 +146,7 @@ class Killer:
             # not saved (facts.md 74), and gives the processors of jobs that run away.
             "slurmctld": (bed.slurm.restart, lambda: None),
             "slurmd": (bed.slurm.slurmd.kill9, bed.slurm.slurmd.start),
+            "slurmstepd": (lambda: _kill_slurmstepd(bed), lambda: None),
             "slurmkube-node": (bed.helper.kill9, bed.helper.start),
             "kubelet": (
                 lambda: plane.kubelet(bed.node, "--kill"),
