@@ -509,6 +509,43 @@ def test_a_node_that_is_smaller_in_kubernetes_is_told(bed):
     wait_for(lambda: _check(bed, "hybrid sizes")["ok"], "hybrid sizes to be ok")
 
 
+def test_what_pods_of_others_request_is_told(bed):
+    """As those of DaemonSets: the kubelet counts them."""
+    bed.kube.create(pod("others", scheduler="none", memory="5000Mi"))
+    bed.kube.bind("others", NODE)
+    said = wait_for(
+        lambda: None if (line := _check(bed, "hybrid sizes"))["ok"] else line, "hybrid sizes"
+    )
+    assert "keep 1 more CPUs" in said["remedy"], said
+    assert "raise MemSpecLimit by 808" in said["remedy"], said
+    bed.kube.delete("Pod", "others", gracePeriodSeconds=0)
+    wait_for(lambda: _check(bed, "hybrid sizes")["ok"], "hybrid sizes to be ok")
+
+
+def test_a_native_job_and_a_pod_start_in_a_reservation(bed):
+    """Together, as soon as it begins: doc/hybrid.md, Heterogeneous work."""
+    bed.slurm.run(
+        *("scontrol", "create", "reservation", "reservationname=together", f"nodes={NODE}"),
+        *("starttime=now+8", "duration=10", "users=root", "flags=ignore_jobs"),
+    )
+    made = bed.kube.create(pod("with", annotations={"slurm-kube.io/reservation": "together"}))
+    text = bed.slurm.run(
+        *("sbatch", "--parsable", f"--partition={PARTITION}", "--reservation=together"),
+        *(f"--output={bed.dir}/native-%j.out", "--wrap=exec sleep 600"),
+    )
+    number = int(text)
+    wait_for(lambda: _jobs_in(bed, made, "PENDING"), "the pod's job")
+    equal(bed.slurm.jobs()[number]["JobState"], "PENDING")
+    bed.slurm.wait_job(number, "RUNNING", timeout=60)
+    bed.kube.wait_phase("with", "Running", timeout=60)
+    equal(bed.slurm.jobs()[number]["JobState"], "RUNNING")
+    bed.slurm.run("scancel", str(number))
+    end_pod(bed, "with")
+    wait_for(lambda: _jobs_in(bed, made, "COMPLETED"), "the job to end")
+    bed.slurm.run("scontrol", "delete", "reservationname=together")
+    _wait_state(bed, "IDLE")
+
+
 def test_the_record_of_the_node_was_never_touched(bed):
     """No drain, no reason, no update by the agent."""
     node = bed.slurm.node(NODE)
@@ -536,7 +573,12 @@ class _Hybrid(Cluster):
             agent_options={
                 "namespaces": [
                     {"namespace": "unknown", "user": "4242", "group": "4242"},
-                    {"namespace": "default", "user": "root", "partitions": [PARTITION, "both"]},
+                    {
+                        "namespace": "default",
+                        "user": "root",
+                        "partitions": [PARTITION, "both"],
+                        "reservations": ["together"],
+                    },
                 ],
                 "settings": {
                     "partition": PARTITION,

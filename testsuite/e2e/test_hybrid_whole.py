@@ -35,8 +35,25 @@ def test_a_pod_has_the_processors_of_its_job(bed):
     bed.delete("life")
 
 
+def _end_in_turn(bed, number, name, pod_first):
+    """One of them ends, and something else has its processor while the other one goes on."""
+    if pod_first:
+        bed.delete(name)
+        second = bed.start_native("exec srun sleep 600")
+        bed.slurm.wait_job(second, "RUNNING", timeout=SLOW)
+        bed.slurm.run("scancel", str(number), str(second))
+    else:
+        bed.slurm.run("scancel", str(number))
+        second = bed.make(f"{name}-2")
+        bed.wait_running(second)
+        bed.delete(name)
+        bed.delete(f"{name}-2")
+
+
 def test_a_pod_and_a_native_job_beside_each_other(bed):
-    """Both orders of start: each has a processor of its own, at every look."""
+    """Both orders of start and of end: each has a processor of its own, at every look, also while
+    another pod takes the processor of the one that ended.
+    """
     for name, native_first in (("second", True), ("first", False)):
         with Sampler(NODE, bed.containers) as sampler:
             number = bed.start_native("exec srun sleep 600") if native_first else None
@@ -47,8 +64,7 @@ def test_a_pod_and_a_native_job_beside_each_other(bed):
             number = number or bed.start_native("exec srun sleep 600")
             seen = wait_for(lambda: sampler.together or None, "a look at both", timeout=SLOW)
             wait_for(lambda seen=seen: sampler.together >= seen + 100, "100 more looks")
-            bed.slurm.run("scancel", str(number))
-            bed.delete(name)
+            _end_in_turn(bed, number, name, native_first)
         equal(sampler.shared, [])
         bed.wait_idle()
 

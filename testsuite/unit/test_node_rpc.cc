@@ -147,6 +147,10 @@ void answers_have_the_runtimes_form()
 		std::string("\x0a\x0e\x0a\x01"
 			    "c\x12\x07\x0a\x05\x12\x03\x32\x01"
 			    "0\x18\x01"));
+	CHECK_EQUAL(adjustment({"1", "0", 0}),
+		std::string("\x0a\x0c\x32\x0a\x12\x08\x12\x06\x32\x01"
+			    "1\x3a\x01"
+			    "0"));
 	CHECK_EQUAL(updates({}, true), std::string("\x10\x01"));
 	CHECK_EQUAL(adjustment({"", "", 1 << 20}),
 		std::string("\x0a\x0c\x32\x0a\x12\x08\x0a\x06\x0a\x04\x08\x80\x80\x40", 14));

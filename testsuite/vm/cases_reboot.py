@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A node that is rebooted while a pod and a native job run. prepare() runs before, the cases after
+"""A node that is rebooted while pods run. prepare() runs before, the cases after
 it. slurmctld and the agent, which are on the same machine, are started anew, too.
 """
 import json
@@ -10,14 +10,12 @@ from node import (
     NODE,
     job_of,
     make_pod,
-    native,
     node_state,
     pod_processes,
     run,
     state,
     wait_for,
     wait_running,
-    wait_state,
 )
 
 FILE = Path("/srv/before-reboot.json")
@@ -29,9 +27,7 @@ def prepare():
     make_pod("again", restartPolicy="Always")
     for name in NAMES:
         wait_running(name)
-    job = native()
-    wait_state(job, "RUNNING")
-    FILE.write_text(json.dumps([*map(job_of, NAMES), job]))
+    FILE.write_text(json.dumps([*map(job_of, NAMES)]))
     run("sync")
 
 

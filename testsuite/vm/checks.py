@@ -4,7 +4,7 @@
 and all daemons in their units. Runs in the virtual machine as root.
 
 usage: checks.py [WORD]           runs the cases whose names have the word. Prints TAP.
-       checks.py --before-reboot  starts a pod and a native job.
+       checks.py --before-reboot  starts two pods.
        checks.py --after-reboot   looks what has become of them. Prints TAP.
 
 Each case leaves an idle node without pods behind. Where a case waits for a refused container, it
