@@ -14,6 +14,9 @@ namespace
 
 using core::KubeNode;
 
+/* A UUID has 36. It becomes an annotation of pods. */
+constexpr std::size_t k_boot_id_max = 64;
+
 std::string first_internal_ip(json_object *addresses)
 {
 	for (std::size_t i = 0; i < array_size(addresses); i++) {
@@ -75,6 +78,9 @@ Result<KubeNode> node_from_json(json_object *object)
 	node.deleting = get(metadata, "deletionTimestamp") != nullptr;
 	node.unschedulable = get_bool(spec, "unschedulable");
 	node.internal_ip = first_internal_ip(get(status, "addresses"));
+	node.boot_id = get_string(get(status, "nodeInfo"), "bootID");
+	if (node.boot_id.size() > k_boot_id_max)
+		node.boot_id.clear();
 	node.labels = get_strings(get(metadata, "labels"));
 	node.annotations = get_strings(get(metadata, "annotations"), core::is_of_slinky);
 	take_taints(node, get(spec, "taints"));

@@ -423,6 +423,25 @@ def test_a_kubelet_that_is_long_away_ends_pods_only(bed):
     _wait_state(bed, "IDLE")
 
 
+def _boot(bed, boot_id):
+    info = bed.kube.get("Node", NODE)["status"].get("nodeInfo", {})
+    bed.kube.patch("Node", NODE, {"status": {"nodeInfo": {**info, "bootID": boot_id}}}, "status")
+
+
+def test_a_reboot_ends_pods_only(bed):
+    """Slurm may let their jobs go on, which have no steps, but no container can start there."""
+    _boot(bed, "first")
+    made, number = _running(bed, "rebooted"), _native(bed)
+    notes = bed.kube.get("Pod", "rebooted")["metadata"]["annotations"]
+    equal(notes["allocation.slurm-kube.io/boot-id"], "first")
+    _boot(bed, "second")
+    job_in_state(bed, made, "CANCELLED")
+    bed.kube.wait_gone("rebooted")
+    equal(bed.slurm.jobs()[number]["JobState"], "RUNNING")
+    bed.slurm.run("scancel", str(number))
+    _wait_state(bed, "IDLE")
+
+
 def test_mixed_partitions_are_told(bed):
     """By slurmctld's log at its start, and by skube check. Native jobs may go to the hybrid
     node's own partition.

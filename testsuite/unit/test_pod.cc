@@ -541,7 +541,8 @@ void every_field_of_a_node_is_read()
 		       R"("deletionTimestamp":"2026-11-21T03:08:57Z"},
 		"spec":{"unschedulable":true,"taints":[{"key":"k","value":"v",)"
 		       R"("effect":"NoSchedule"}]},
-		"status":{"addresses":[{"type":"Hostname","address":"n1"},{"type":"InternalIP",)"
+		"status":{"nodeInfo":{"bootID":"2f5c"},)"
+		       R"("addresses":[{"type":"Hostname","address":"n1"},{"type":"InternalIP",)"
 		       R"("address":"10.0.0.1"},{"type":"InternalIP","address":"fd00::1"}],
 		"allocatable":{"cpu":"3920m","memory":"1000.9","pods":"110","nvidia.com/gpu":"8"},
 		"conditions":[{"type":"MemoryPressure","status":"False"},)"
@@ -557,6 +558,7 @@ void every_field_of_a_node_is_read()
 	want.name = "n1";
 	want.uid = "u";
 	want.internal_ip = "10.0.0.1";
+	want.boot_id = "2f5c";
 	want.unschedulable = want.ready = want.deleting = true;
 	want.ready_since = 1795230537;
 	want.allocatable = {.milli_cpu = 3920,

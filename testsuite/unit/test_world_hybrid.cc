@@ -243,6 +243,24 @@ void a_job_on_a_node_that_is_long_not_ready_is_ended()
 	CHECK_EQUAL(pass(10, true), "complete:7");
 }
 
+/* Its kubelet would try to start the containers anew, without processors. */
+void a_job_on_a_node_that_was_rebooted_is_ended()
+{
+	for (const char *bound : {"boot-1", "boot-2", ""}) {
+		HybridStage s;
+		s.change([](KubeNode &n) { n.boot_id = "boot-2"; });
+		s.bound("a", 7);
+		CHECK_EQUAL(s.act(), "");
+		Pod pod = *s.world.state().pod({"a"});
+		if (*bound)
+			pod.annotations["allocation.slurm-kube.io/boot-id"] = bound;
+		s.world.observe(PodSeen{pod}, s.now);
+		CHECK_EQUAL(s.act(), std::string_view(bound) == "boot-1" ? "complete:7" : "");
+		s.change([](KubeNode &n) { n.boot_id.clear(); });
+		CHECK_EQUAL(s.act(), "");
+	}
+}
+
 /* slurmctld's machine does not know the user: no credential, so no job. */
 void a_job_that_is_completed_at_once_is_no_success()
 {
@@ -279,6 +297,7 @@ int main()
 			TEST(an_external_job_is_never_bound_to_a_hybrid_node),
 			TEST(on_an_external_node_the_answer_is_enough),
 			TEST(a_job_on_a_node_that_is_long_not_ready_is_ended),
+			TEST(a_job_on_a_node_that_was_rebooted_is_ended),
 			TEST(a_job_that_is_completed_at_once_is_no_success),
 		});
 }

@@ -6,6 +6,7 @@ import time
 from contextlib import suppress
 
 from node import (
+    NODE,
     RUNTIME,
     SLOW,
     cancel,
@@ -82,6 +83,22 @@ def test_the_epilog_waits_without_the_runtime():
         wait_idle()
     finally:
         run("systemctl", "start", RUNTIME)
+
+
+def test_an_epilog_that_waits_in_vain_drains_the_node():
+    """Nobody ends the container, because the kubelet is stopped: its grace period and a minute."""
+    make_pod("stuck", shell=NO_END)
+    wait_running("stuck")
+    run("systemctl", "stop", "kubelet")
+    try:
+        cancel(job_of("stuck"))
+        wait_for("the node to drain", lambda: "DRAIN" in node_state())
+        said_in("Epilog error", run("scontrol", "show", "node"))
+        assert pod_processes("stuck")
+    finally:
+        run("systemctl", "start", "kubelet")
+    wait_for("the processes to end", lambda: not pod_processes("stuck"))
+    run("scontrol", "update", f"nodename={NODE}", "state=resume")
 
 
 def test_a_killed_slurmstepd():

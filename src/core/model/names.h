@@ -44,6 +44,8 @@ inline constexpr char k_allocation_node[] = "allocation.slurm-kube.io/node";
 inline constexpr char k_allocation_cpus[] = "allocation.slurm-kube.io/cpus";
 /* the pod's share of the memory on a hybrid node, in MiB */
 inline constexpr char k_allocation_memory[] = "allocation.slurm-kube.io/memory";
+/* on a hybrid node: which of its boots the pod was bound in */
+inline constexpr char k_allocation_boot_id[] = "allocation.slurm-kube.io/boot-id";
 /* instead of a job of its own: the native job within which the pod runs (model/native_job.h) */
 inline constexpr char k_allocation_native_job[] = "allocation.slurm-kube.io/native-job";
 /* The job-id of a pod in a native job: not a number, so that a slurmkube-node which does not know

@@ -46,6 +46,7 @@ enum class NodeLookup { none, not_ready, ready };
 struct KubeNode {
 	std::string name, uid;
 	std::string internal_ip; /* first address of type InternalIP; may be empty */
+	std::string boot_id;     /* the kernel's; empty: not known */
 	bool unschedulable = false;
 	bool ready = false;           /* condition Ready is True */
 	std::int64_t ready_since = 0; /* lastTransitionTime of that condition */

@@ -15,6 +15,15 @@ namespace
 /* A binding that fails once or twice is not worth a write to the API server. */
 constexpr unsigned k_told_failures = 4;
 
+/* Since the pod was bound, so nothing of it runs, and its job has no processors there any more.
+ * Slurm itself may not end a job without steps then (job_mgr.c, _purge_missing_jobs()). */
+bool has_rebooted(const KubeNode &node, const Pod &pod)
+{
+	const auto bound = pod.annotations.find(names::k_allocation_boot_id);
+	return bound != pod.annotations.end() && !node.boot_id.empty() &&
+		bound->second != node.boot_id;
+}
+
 } // namespace
 
 InFlight in_flight_of(const PodEntry &entry, Now now)
@@ -68,6 +77,8 @@ bool FactsReader::is_on_lost_node(const PodUid &uid, const PodEntry &entry) cons
 	const std::string node = bound_node_of(entry);
 	const SlurmNode *record = is_bound_side(side_of(entry)) ? state_.slurm_node(node) : nullptr;
 	const KubeNode *home = record && record->is_hybrid ? state_.kube_node(node) : nullptr;
+	if (home && has_rebooted(*home, *entry.pod))
+		return true;
 	if (!home || home->ready)
 		return false;
 	found_.look_later(uid, now_.mono_us + k_look_us);
