@@ -89,9 +89,9 @@ struct RankFacts {
 	bool is_about = false;
 	/* Decided earlier, because a job had ended. Slurm may not know that job any more. */
 	std::optional<DeletePod> eviction;
-	/* Bound to a hybrid node that has been rebooted since, or has not been Ready for longer than
-	 * nodes.not_ready_after, as the API server has confirmed. Slurm sees a node in service, so
-	 * we end the job. */
+	/* Bound to a hybrid node that has been rebooted since, or has not been Ready for longer
+	 * than nodes.not_ready_after, as the API server has confirmed. Slurm sees a node in
+	 * service, so we end the job. */
 	bool is_on_lost_node = false;
 	/* bound, and no container has run for longer than limits.start_seconds */
 	bool start_expired = false;
