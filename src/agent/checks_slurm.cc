@@ -46,20 +46,20 @@ std::optional<Check> unusable(const char *name, const slurm::Partition &partitio
 {
 	const std::string others = std::to_string(partition.others);
 	if (partition.external + partition.hybrid == 0 && has_link)
-		return failed(name,
+		return check::failed(name,
 			"partition '" + partition.name + "' has no node of Kubernetes: " + others +
 				" others, where no pod can run",
 			"name a partition of external nodes in slurmkubed.yaml, or add them to it "
 			"in slurm.conf");
 	if (partition.hybrid > 0 && partition.others > 0)
-		return failed(name,
+		return check::failed(name,
 			"partition '" + partition.name + "' has " + others +
 				" nodes without a kubelet beside hybrid nodes, so jobs of pods are "
 				"refused there",
 			"name a partition of hybrid nodes only in slurmkubed.yaml, and add it to "
 			"slurm.conf; native jobs may have both in another one");
 	if (!partition.is_up)
-		return failed(name,
+		return check::failed(name,
 			"partition '" + partition.name + "' is not UP: Slurm starts no job there",
 			"'scontrol update partitionname=" + partition.name + " state=up'");
 	return std::nullopt;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Facts about one pod with a rank, and about the node that it was given. */
+#include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
 #include "src/core/world/facts_reader.h"
 #include "src/core/world/parts.h"
