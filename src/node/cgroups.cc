@@ -98,7 +98,10 @@ bool is_populated(const fs::path &cgroup)
 /* slurmd freezes cgroups of steps (Slurm's cgroup_v2.c, cgroup_p_step_suspend). */
 bool has_frozen(const fs::path &cgroup)
 {
-	if (content_of_file(cgroup / "cgroup.events").text.find("frozen 1") != std::string::npos)
+	/* cgroup.events says so only when the last process has stopped. */
+	if (first_line(cgroup / "cgroup.freeze") == "1" ||
+		content_of_file(cgroup / "cgroup.events").text.find("frozen 1") !=
+			std::string::npos)
 		return true;
 	return std::ranges::any_of(directories_in(cgroup), has_frozen);
 }

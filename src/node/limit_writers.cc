@@ -22,6 +22,8 @@ constexpr unsigned k_writer_seconds = 1;
 
 /* What a process may allocate in the moment before the limit is written. */
 constexpr std::int64_t k_slack = std::int64_t{1} << 20;
+constexpr std::int64_t k_headroom = std::int64_t{16} << 20; /* of a reclaim */
+constexpr int k_reclaims = 8;
 
 bool write_text(int folder, const char *file, const char *text, std::size_t size)
 {
@@ -29,30 +31,47 @@ bool write_text(int folder, const char *file, const char *text, std::size_t size
 	return fd >= 0 && ::write(fd, text, size) == static_cast<ssize_t>(size);
 }
 
-/* -1: not known */
-std::int64_t usage_in(int folder)
+/* -1: not known, or no number */
+std::int64_t number_in(int folder, const char *file)
 {
 	char text[32] = {};
-	const int fd = ::openat(folder, k_memory_files_v2.usage, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || ::read(fd, text, sizeof text - 1) <= 0)
+	const int fd = ::openat(folder, file, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
 		return -1;
+	const bool is_read = ::read(fd, text, sizeof text - 1) > 0;
 	(void)::close(fd);
-	std::int64_t usage = -1;
-	(void)std::from_chars(text, text + sizeof text, usage);
-	return usage;
+	std::int64_t number = -1;
+	if (is_read)
+		(void)std::from_chars(text, text + sizeof text, number);
+	return number;
 }
 
-/* Whether the limit kills nothing. */
+/* false: the kernel has no such file. It may reclaim less. */
+bool reclaim(int folder, std::int64_t bytes)
+{
+	const int fd = ::openat(folder, "memory.reclaim", O_WRONLY | O_TRUNC | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	char text[32] = {};
+	const auto end = std::to_chars(text, text + sizeof text, bytes);
+	(void)!::write(fd, text, static_cast<std::size_t>(end.ptr - text));
+	(void)::close(fd);
+	return true;
+}
+
+/* Whether the limit kills nothing. Processes read and write files meanwhile. */
 bool has_room(int folder, std::int64_t limit)
 {
-	const std::int64_t usage = usage_in(folder);
-	if (usage < 0 || usage + k_slack <= limit)
-		return usage >= 0;
-	char text[32] = {};
-	const auto end = std::to_chars(text, text + sizeof text, usage + k_slack - limit);
-	(void)write_text(folder, "memory.reclaim", text, static_cast<std::size_t>(end.ptr - text));
-	const std::int64_t left = usage_in(folder);
-	return left >= 0 && left + k_slack <= limit;
+	if (const std::int64_t now = number_in(folder, k_memory_files_v2.limit);
+		now >= 0 && now <= limit)
+		return true;
+	for (int i = 0;; i++) {
+		const std::int64_t usage = number_in(folder, k_memory_files_v2.usage);
+		if (usage < 0 || usage + k_slack <= limit)
+			return usage >= 0;
+		if (i == k_reclaims || !reclaim(folder, usage + k_headroom - limit))
+			return false;
+	}
 }
 
 /* In a child, which has no descriptor of ours, so that the runtime sees the daemon end. */

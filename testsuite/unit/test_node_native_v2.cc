@@ -101,13 +101,18 @@ void no_limit_is_written_below_what_the_job_uses()
 	m.set("memory.reclaim", 0); /* a kernel that has it; here it does nothing */
 	CHECK(m.has_share(64));
 	CHECK_EQUAL(m.limit(), 200);
-	CHECK_EQUAL(m.number("memory.reclaim"), (150 + 1 - 136) * k_mib_bytes);
+	CHECK_EQUAL(m.number("memory.reclaim"), (150 + 16 - 136) * k_mib_bytes);
 	m.machine.remove(k_job + "memory.current");
 	CHECK(m.has_share(64));
 	CHECK_EQUAL(m.limit(), 200);
 	m.set("memory.current", 135);
 	CHECK(m.has_share(64));
 	CHECK_EQUAL(m.limit(), 136);
+	m.machine.remove(k_job + "memory.current"); /* a higher limit kills nothing */
+	m.machine.remove(k_pod);
+	const Cgroups cgroups = m.machine.cgroups();
+	(void)NativeMemory(m.jobs, cgroups).keep();
+	CHECK_EQUAL(m.limit(), 200);
 }
 
 /* slurmd freezes cgroups of steps. */
@@ -120,6 +125,10 @@ void a_suspended_job_is_seen()
 	m.machine.write(events, "populated 1\nfrozen 1\n");
 	CHECK(cgroups.is_frozen(7));
 	m.machine.write(events, "populated 1\nfrozen 0\n");
+	CHECK(!cgroups.is_frozen(7));
+	m.machine.write(k_job + "step_0/user/cgroup.freeze", "1\n"); /* a process does not stop */
+	CHECK(cgroups.is_frozen(7));
+	m.machine.write(k_job + "step_0/user/cgroup.freeze", "0\n");
 	CHECK(!cgroups.is_frozen(7));
 }
 
