@@ -435,6 +435,12 @@ def test_a_reboot_ends_pods_only(bed):
     notes = bed.kube.get("Pod", "rebooted")["metadata"]["annotations"]
     equal(notes["allocation.slurm-kube.io/boot-id"], "first")
     _boot(bed, "second")
+    time.sleep(3)
+    equal(only_job(bed, made)["JobState"], "RUNNING")  # the pod's container runs
+    waiting = {"reason": "CreateContainerError", "message": "slurm-kube: no processors"}
+    status = {"name": "main", "image": "", "imageID": "", "ready": False, "restartCount": 1}
+    status["state"] = {"waiting": waiting}
+    bed.kube.patch("Pod", "rebooted", {"status": {"containerStatuses": [status]}}, "status")
     job_in_state(bed, made, "CANCELLED")
     bed.kube.wait_gone("rebooted")
     equal(bed.slurm.jobs()[number]["JobState"], "RUNNING")

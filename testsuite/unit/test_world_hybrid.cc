@@ -246,16 +246,28 @@ void a_job_on_a_node_that_is_long_not_ready_is_ended()
 /* Its kubelet would try to start the containers anew, without processors. */
 void a_job_on_a_node_that_was_rebooted_is_ended()
 {
-	for (const char *bound : {"boot-1", "boot-2", ""}) {
+	const struct {
+		const char *bound, *waiting;
+		bool runs, ends;
+	} rows[] = {{"boot-1", "CreateContainerError: slurm-kube: no processors", false, true},
+		/* bound before the node showed its new boot */
+		{"boot-1", "CreateContainerError: slurm-kube: no processors", true, false},
+		{"boot-1", "ContainerCreating", false, false},
+		{"boot-1", "CrashLoopBackOff: back-off", false, false},
+		{"boot-2", "CreateContainerError: slurm-kube: no processors", false, false},
+		{"", "CreateContainerError: slurm-kube: no processors", false, false}};
+	for (const auto &row : rows) {
 		HybridStage s;
 		s.change([](KubeNode &n) { n.boot_id = "boot-2"; });
 		s.bound("a", 7);
 		CHECK_EQUAL(s.act(), "");
 		Pod pod = *s.world.state().pod({"a"});
-		if (*bound)
-			pod.annotations["allocation.slurm-kube.io/boot-id"] = bound;
+		if (*row.bound)
+			pod.annotations["allocation.slurm-kube.io/boot-id"] = row.bound;
+		pod.waiting_reason = row.waiting;
+		pod.container_runs = row.runs;
 		s.world.observe(PodSeen{pod}, s.now);
-		CHECK_EQUAL(s.act(), std::string_view(bound) == "boot-1" ? "complete:7" : "");
+		CHECK_EQUAL(s.act(), row.ends ? "complete:7" : "");
 		s.change([](KubeNode &n) { n.boot_id.clear(); });
 		CHECK_EQUAL(s.act(), "");
 	}

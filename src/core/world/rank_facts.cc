@@ -16,13 +16,16 @@ namespace
 /* A binding that fails once or twice is not worth a write to the API server. */
 constexpr unsigned k_told_failures = 4;
 
-/* Since the pod was bound, so nothing of it runs, and its job has no processors there any more.
- * Slurm itself may not end a job without steps then (job_mgr.c, _purge_missing_jobs()). */
+/* Since the pod was bound, so its job has no processors there any more, and slurmkube-node refuses
+ * its containers. Slurm itself may not end a job without steps then (job_mgr.c,
+ * _purge_missing_jobs()). The refusal must be seen: where slurmd is up before the kubelet, a pod
+ * can be bound in the new boot while the node still shows the old one. */
 bool has_rebooted(const KubeNode &node, const Pod &pod)
 {
 	const auto bound = pod.annotations.find(names::k_allocation_boot_id);
 	return bound != pod.annotations.end() && !node.boot_id.empty() &&
-		bound->second != node.boot_id;
+		bound->second != node.boot_id && !pod.container_runs &&
+		pod.waiting_reason.starts_with("CreateContainerError");
 }
 
 } // namespace
