@@ -15,9 +15,9 @@ namespace
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds k_grace_default{30}, k_grace_max{86400}, k_margin{60};
-/* Between the runtime's question and the first process of a container, when nobody says whether its
- * creation or start has failed: the runtime was killed in between, or it is CRI-O and its hook has
- * not run (crio_hook.h). */
+/* Between the runtime's question and the first process of a container, when it is not known whether
+ * its creation or start has failed: the runtime was killed in between, or it is CRI-O and its hook
+ * has not run (crio_hook.h). */
 constexpr std::chrono::seconds k_creation_max{60};
 constexpr std::chrono::milliseconds k_pause_min{5}, k_pause_max{200};
 
