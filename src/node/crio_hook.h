@@ -13,9 +13,8 @@
 namespace slurmkube::node
 {
 
-/* state: see id_of_state(). Records that the container has its
- * first process, if it is seen. Errors: those of
- * created_container() and check_processors(). */
+/* state: see id_of_state(). Records that the container has its first process, if it is seen.
+ * Errors: those of created_container() and check_processors(). */
 Result<Ok> may_run(std::string_view state, const Settings &settings, const Cgroups &cgroups);
 
 } // namespace slurmkube::node
