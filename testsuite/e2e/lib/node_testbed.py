@@ -37,7 +37,7 @@ job=$(cat {dir}/to-cancel)
 rm {dir}/to-cancel
 {scancel} "$job"
 for i in $(seq 600); do
-	{program} --config {dir}/node.conf --list | grep -Eq "^$job +(closed|ended)" && exit 0
+	{list} | grep -Eq "^$job +(closed|ended)" && exit 0
 	sleep 0.1
 done
 exit 1
@@ -96,6 +96,10 @@ class NodeTestbed(Cluster):
             f"--only={part}",
         )
 
+    def _command(self, *command):
+        """A shell's command that runs a program where Slurm is installed."""
+        return shlex.join(map(str, self.slurm.program(*command)))
+
     def daemons(self):
         return super().daemons() + [self.helper]
 
@@ -112,8 +116,8 @@ class NodeTestbed(Cluster):
         script.write_text(
             BETWEEN.format(
                 dir=self.dir,
-                scancel=shlex.join(map(str, self.slurm.program(f"{self.slurm.bin}scancel"))),
-                program=self.program,
+                scancel=self._command(f"{self.slurm.bin}scancel"),
+                list=self._command(self.program, "--config", self.dir / "node.conf", "--list"),
             )
         )
         script.chmod(0o755)
