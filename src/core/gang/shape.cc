@@ -29,6 +29,7 @@ std::int64_t divided_up(std::int64_t a, std::int64_t b)
 struct Load {
 	std::int64_t milli_cpu = 0, memory_mib = 0;
 	std::map<std::string, std::int64_t> extended;
+	bool operator==(const Load &) const = default;
 };
 
 bool fits(const Load &part, const Load &room)
@@ -78,18 +79,24 @@ std::vector<Load> loads_of(const std::vector<Rank> &ranks, std::uint64_t least_m
 	return loads;
 }
 
-/* First fit in rank order. Tasks before `open` have no room even for the smallest pod. */
+/* First fit in rank order. Tasks before `open` have no room even for the smallest pod. Tasks before
+ * the one of an equal pod have none for this one either: with thousands of pods of one kind, trying
+ * them again would take a second. */
 std::vector<std::uint32_t> packed(const std::vector<Load> &loads, const Load &task,
 	std::int64_t least_milli_cpu, std::uint32_t &tasks)
 {
 	std::vector<Load> rooms;
 	std::vector<std::uint32_t> task_of;
-	std::size_t open = 0;
+	std::size_t open = 0, at = 0;
+	const Load *before = nullptr;
 	for (const Load &load : loads) {
 		while (open < rooms.size() &&
 			(rooms[open].milli_cpu < least_milli_cpu || rooms[open].memory_mib <= 0))
 			open++;
-		std::size_t at = std::max(open, rooms.size() - std::min(rooms.size(), k_look_back));
+		const std::size_t first =
+			std::max(open, rooms.size() - std::min(rooms.size(), k_look_back));
+		at = before && *before == load ? std::max(at, first) : first;
+		before = &load;
 		while (at < rooms.size() && !fits(load, rooms[at]))
 			at++;
 		if (at == rooms.size())
