@@ -133,7 +133,8 @@ kube::BindPod Executor::binding_of(const core::Pod &pod, const core::Bind &actio
 		return request;
 	}
 	const core::KubeNode *node = world_.state().kube_node(action.node);
-	if (action.memory_mib > 0 && node && !node->boot_id.empty())
+	if (core::is_hybrid(world_.state().slurm_node(action.node)) && node &&
+		!node->boot_id.empty())
 		request.annotations.emplace(names::k_allocation_boot_id, node->boot_id);
 	request.annotations.emplace(names::k_allocation_job_id, std::to_string(action.job.number));
 	request.annotations.emplace(names::k_allocation_cpus,

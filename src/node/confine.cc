@@ -123,9 +123,9 @@ Result<Confinement> confinement_of(const Pod &pod, const Container &container,
 	if (!job)
 		return Confinement{system_cpus, "", 0};
 	if (job->is_closed)
-		return refusal(pod, "Slurm job " + pod.job + " has ended on this node");
+		return refusal(pod, "Slurm job " + pod.job + " " + names::k_refused_ended);
 	if (!job->cpuset)
-		return refusal(pod, "Slurm job " + pod.job + " has no processors on this node");
+		return refusal(pod, "Slurm job " + pod.job + " " + names::k_refused_no_processors);
 	const Result<std::int64_t> share = memory_share_of(pod);
 	if (!share)
 		return share.error();

@@ -2,6 +2,7 @@
 #include "src/node/oci_hook.h"
 
 #include "src/codec/json.h"
+#include "src/core/model/names.h"
 
 #include <algorithm>
 
@@ -73,8 +74,8 @@ Result<Ok> check_processors(
 {
 	if (job && (job->is_closed || !job->cpuset))
 		return Error{Errc::denied,
-			"slurm-kube: the Slurm job of the container has ended, or has no "
-			"processors on this node"};
+			std::string("slurm-kube: the Slurm job of the container has ended, or ") +
+				names::k_refused_no_processors};
 	const std::set<std::uint32_t> own = cpus_in(cpus),
 				      may = cpus_in(job ? job->cpuset->cpus : system_cpus);
 	if (job ? own == may : std::ranges::includes(may, own))

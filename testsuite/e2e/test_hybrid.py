@@ -437,7 +437,11 @@ def test_a_reboot_ends_pods_only(bed):
     _boot(bed, "second")
     time.sleep(3)
     equal(only_job(bed, made)["JobState"], "RUNNING")  # the pod's container runs
-    waiting = {"reason": "CreateContainerError", "message": "slurm-kube: no processors"}
+    waiting = {
+        "reason": "CreateContainerError",
+        "message": f"slurm-kube: Slurm job {only_job(bed, made)['JobId']} "
+        "has no processors on this node",
+    }
     status = {"name": "main", "image": "", "imageID": "", "ready": False, "restartCount": 1}
     status["state"] = {"waiting": waiting}
     bed.kube.patch("Pod", "rebooted", {"status": {"containerStatuses": [status]}}, "status")

@@ -243,19 +243,31 @@ void a_job_on_a_node_that_is_long_not_ready_is_ended()
 	CHECK_EQUAL(pass(10, true), "complete:7");
 }
 
+constexpr char k_no_processors[] = "CreateContainerError: failed to create: slurm-kube: default/a: "
+				   "Slurm job 7 has no processors on this node";
+
 /* Its kubelet would try to start the containers anew, without processors. */
 void a_job_on_a_node_that_was_rebooted_is_ended()
 {
 	const struct {
 		const char *bound, *waiting;
 		bool runs, ends;
-	} rows[] = {{"boot-1", "CreateContainerError: slurm-kube: no processors", false, true},
+	} rows[] = {{"boot-1", k_no_processors, false, true},
+		{"boot-1",
+			"CreateContainerError: slurm-kube: default/a: Slurm job 7 has ended on "
+			"this node",
+			false, true},
 		/* bound before the node showed its new boot */
-		{"boot-1", "CreateContainerError: slurm-kube: no processors", true, false},
+		{"boot-1", k_no_processors, true, false},
 		{"boot-1", "ContainerCreating", false, false},
 		{"boot-1", "CrashLoopBackOff: back-off", false, false},
-		{"boot-2", "CreateContainerError: slurm-kube: no processors", false, false},
-		{"", "CreateContainerError: slurm-kube: no processors", false, false}};
+		/* passes: containerd or slurmkube-node is being restarted */
+		{"boot-1", "CreateContainerError: context deadline exceeded", false, false},
+		{"boot-1",
+			"CreateContainerError: missing required plugins: [slurm-kube]; has no "
+			"processors on this node",
+			false, false},
+		{"boot-2", k_no_processors, false, false}, {"", k_no_processors, false, false}};
 	for (const auto &row : rows) {
 		HybridStage s;
 		s.change([](KubeNode &n) { n.boot_id = "boot-2"; });
@@ -271,6 +283,30 @@ void a_job_on_a_node_that_was_rebooted_is_ended()
 		s.change([](KubeNode &n) { n.boot_id.clear(); });
 		CHECK_EQUAL(s.act(), "");
 	}
+}
+
+/* The watches of pods and nodes are independent. */
+void so_is_one_whose_refusal_is_seen_before_the_new_boot()
+{
+	HybridStage s;
+	s.change([](KubeNode &n) { n.boot_id = "boot-1"; });
+	s.bound("a", 7);
+	Pod pod = *s.world.state().pod({"a"});
+	pod.annotations["allocation.slurm-kube.io/boot-id"] = "boot-1";
+	pod.waiting_reason = k_no_processors;
+	s.world.observe(PodSeen{pod}, s.now);
+	CHECK_EQUAL(s.act(), "");
+	s.change([](KubeNode &n) { n.boot_id = "boot-2"; });
+	CHECK_EQUAL(s.act(), "complete:7");
+	SlurmJob ended = HybridStage::running(7, "a");
+	ended.state = JobState::cancelled;
+	s.world.observe(JobSeen{ended}, s.now);
+	std::string why;
+	for (const auto &[uid, action] : s.world.take_actions(s.now)) {
+		if (const auto *remove = std::get_if<DeletePod>(&action))
+			why = remove->disruption.message;
+	}
+	CHECK_EQUAL(why, "Slurm job 7 ended: cancelled; node n2 was rebooted, or is not Ready");
 }
 
 /* slurmctld's machine does not know the user: no credential, so no job. */
@@ -310,6 +346,7 @@ int main()
 			TEST(on_an_external_node_the_answer_is_enough),
 			TEST(a_job_on_a_node_that_is_long_not_ready_is_ended),
 			TEST(a_job_on_a_node_that_was_rebooted_is_ended),
+			TEST(so_is_one_whose_refusal_is_seen_before_the_new_boot),
 			TEST(a_job_that_is_completed_at_once_is_no_success),
 		});
 }

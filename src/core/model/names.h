@@ -46,6 +46,10 @@ inline constexpr char k_allocation_cpus[] = "allocation.slurm-kube.io/cpus";
 inline constexpr char k_allocation_memory[] = "allocation.slurm-kube.io/memory";
 /* on a hybrid node: which of its boots the pod was bound in */
 inline constexpr char k_allocation_boot_id[] = "allocation.slurm-kube.io/boot-id";
+/* How slurmkube-node ends its refusal of a container whose job is not there. The agent reads it in
+ * the status of the pod. */
+inline constexpr char k_refused_ended[] = "has ended on this node";
+inline constexpr char k_refused_no_processors[] = "has no processors on this node";
 /* instead of a job of its own: the native job within which the pod runs (model/native_job.h) */
 inline constexpr char k_allocation_native_job[] = "allocation.slurm-kube.io/native-job";
 /* The job-id of a pod in a native job: not a number, so that a slurmkube-node which does not know

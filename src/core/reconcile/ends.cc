@@ -26,6 +26,16 @@ bool may_remove(const RankFacts &r)
 	return !r.busy.remove && !r.busy.bind && r.may_retry;
 }
 
+/* Of the end of a job that we end because of a node, Slurm says only who cancelled it. */
+Condition why_ended(const ComponentFacts &f)
+{
+	Condition why = f.is_alone ? job_ended(*f.job) : gang_job_ended(*f.job);
+	const auto lost = std::ranges::find(f.ranks, true, &RankFacts::is_on_lost_node);
+	if (f.job->state == JobState::cancelled && lost != f.ranks.end())
+		why.message += "; node " + lost->pod->node_name + " was rebooted, or is not Ready";
+	return why;
+}
+
 /* Deletes the pod because the job has ended. */
 DeletePod eviction(
 	const ComponentFacts &f, const RankFacts &r, const SlurmJob &job, const Condition &why)
@@ -66,7 +76,7 @@ RankActions tell_why_again(const ComponentFacts &f)
 
 RankActions ended(const ComponentFacts &f)
 {
-	const Condition why = f.is_alone ? job_ended(*f.job) : gang_job_ended(*f.job);
+	const Condition why = why_ended(f);
 	RankActions out;
 	bool is_cleared = true;
 	for (const RankFacts &r : f.ranks) {

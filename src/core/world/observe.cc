@@ -250,6 +250,7 @@ void World::node_seen(KubeNode node, Now now)
 		return nodes_.report_seen(name);
 	changes_.note(name);
 	const bool was_ready = known.ready;
+	const bool has_rebooted = known.boot_id != node.boot_id;
 	known = std::move(node);
 	nodes_.kube_changed(known, was_ready, now);
 	state_.taints.node_seen(
@@ -257,8 +258,10 @@ void World::node_seen(KubeNode node, Now now)
 	filter_.forget(name);
 	place_changed();
 	wake_waiters(name);
-	/* Slurm does not end the jobs of a hybrid node whose kubelet is away, so we watch them. */
-	for (const PodUid &uid : is_hybrid(state_.slurm_node(name)) && !known.ready
+	/* Slurm does not end the jobs of a hybrid node whose kubelet is away, or that was rebooted,
+	 * so we watch them. */
+	for (const PodUid &uid :
+		is_hybrid(state_.slurm_node(name)) && (!known.ready || has_rebooted)
 			? state_.occupancy.holders(name)
 			: std::vector<PodUid>())
 		queue_.mark(state_.component_key_of(uid));

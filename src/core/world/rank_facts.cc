@@ -16,6 +16,16 @@ namespace
 /* A binding that fails once or twice is not worth a write to the API server. */
 constexpr unsigned k_told_failures = 4;
 
+/* slurmkube-node's own words: any other failure passes, or is for the kubelet to repeat. */
+bool is_refused_for_job(const std::string &waiting_reason)
+{
+	const auto has = [&](const char *words) {
+		return waiting_reason.find(words) != std::string::npos;
+	};
+	return waiting_reason.starts_with("CreateContainerError") && has("slurm-kube: ") &&
+		(has(names::k_refused_ended) || has(names::k_refused_no_processors));
+}
+
 /* Since the pod was bound, so its job has no processors there any more, and slurmkube-node refuses
  * its containers. Slurm itself may not end a job without steps then (job_mgr.c,
  * _purge_missing_jobs()). The refusal must be seen: where slurmd is up before the kubelet, a pod
@@ -25,7 +35,7 @@ bool has_rebooted(const KubeNode &node, const Pod &pod)
 	const auto bound = pod.annotations.find(names::k_allocation_boot_id);
 	return bound != pod.annotations.end() && !node.boot_id.empty() &&
 		bound->second != node.boot_id && !pod.container_runs &&
-		pod.waiting_reason.starts_with("CreateContainerError");
+		is_refused_for_job(pod.waiting_reason);
 }
 
 } // namespace
