@@ -42,11 +42,15 @@ Status both_have_it(const DrainState &state)
 	return Ok{};
 }
 
-/* Several Kubernetes clusters may have nodes of the same name. */
+/* Several Kubernetes clusters may have external nodes of the same name. Hybrid nodes are of no
+ * cluster, and the name of their feature may look like that of one. */
 Status is_of_this_cluster(const DrainState &state)
 {
 	const std::string start = names::k_node_feature + std::string("-");
-	for (const std::string &feature : listed(state.features)) {
+	const Words features = listed(state.features);
+	if (std::ranges::find(features, names::k_node_feature) == features.end())
+		return Ok{};
+	for (const std::string &feature : features) {
 		if (feature.starts_with(start) && feature != start + state.cluster)
 			return Error{Errc::conflict,
 				"node " + state.in_slurm_as() +

@@ -74,6 +74,9 @@ void a_node_of_another_cluster_is_refused()
 	CHECK(has(text_of(resume_commands(state)), "error: "));
 	state.cluster = "alpha";
 	CHECK(has(text_of(drain_commands(state, "disk")), "error: "));
+	state.features = "fast,kube-hybrid";
+	CHECK(!has(text_of(drain_commands(state, "disk")), "error: "));
+	state.features = "kube,kube-beta";
 	state.cluster = "beta";
 	CHECK(!has(text_of(drain_commands(state, "disk")), "error: "));
 }
