@@ -21,7 +21,6 @@ namespace
 
 constexpr std::chrono::seconds k_tick{1};
 constexpr std::chrono::seconds k_look_around{60};
-constexpr std::chrono::seconds k_partitions{15};
 
 kube::ClientOptions client_options(const Config &config)
 {
@@ -190,7 +189,7 @@ void App::arrived(codec::LinkMessage told)
 	lease_.heard();
 	if (const auto *alive = std::get_if<codec::Alive>(&told))
 		return calls_.link_heard(alive->sent_us);
-	codec::LinkMessage message = for_kubernetes(std::move(told), config_.nodes.names);
+	codec::LinkMessage message = for_kubernetes(std::move(told), world_.names());
 	if (auto *job = std::get_if<core::SlurmJob>(&message)) {
 		world_.observe(core::JobSeen{std::move(*job)}, now());
 	} else if (const auto *job_gone = std::get_if<codec::JobGone>(&message)) {
@@ -243,6 +242,7 @@ void App::round()
 		executor_.ask_for_cluster();
 	link_.cluster_is(world_.state().settings.policy.cluster_uid);
 	note_cluster_trouble();
+	take_names();
 	for (const core::World::PodAction &next : world_.take_actions(at))
 		executor_.carry_out(next.pod, next.action);
 	for (const core::OwnerId &id : world_.take_questions(at))
@@ -296,48 +296,6 @@ void App::tick()
 	want_round();
 	http_.tick();
 	loop_.after(k_tick, [this] { tick(); });
-}
-
-/* World submits no pods to partitions where Slurm would charge them for CPUs of other pods. */
-void App::look_at_partitions()
-{
-	slurm::KubeNodes nodes = kube_nodes();
-	nodes.external.merge(nodes.hybrid);
-	calls_.sharing_partitions(
-		std::move(nodes.external), [this](Result<slurm::SharingPartitions> answer) {
-			loop_.after(k_partitions, [this] { look_at_partitions(); });
-			if (!answer)
-				return;
-			sharing_partitions_ = std::move(*answer);
-			world_.observe(core::PartitionsRefused{sharing_partitions_.refused});
-			want_round();
-		});
-}
-
-void App::look(Look::Done done)
-{
-	look_.begin(kube_nodes(), {config_.nodes.report_drains, !config_.devices.empty()},
-		std::move(done));
-}
-
-slurm::KubeNodes App::kube_nodes() const
-{
-	slurm::KubeNodes nodes;
-	if (config_.limits.grace_seconds > 0)
-		nodes.grace_seconds = config_.limits.grace_seconds;
-	nodes.have_native_pods = config_.nodes.pods_in_native_jobs;
-	for (const auto &[name, node] : world_.state().slurm_nodes)
-		(node.is_hybrid ? nodes.hybrid : nodes.external)
-			.insert(config_.nodes.names.in_slurm(name));
-	return nodes;
-}
-
-void App::ask_for_nodes(std::function<void(const std::string &trouble)> done)
-{
-	const kube::WatchOptions nodes = row_of(Kind::nodes).options(config_).front();
-	look_.list_one(
-		nodes.path + "?limit=1&labelSelector=" + kube::escape_query(nodes.label_selector),
-		std::move(done));
 }
 
 /* Changes of users and groups cause no notification, so poll. */

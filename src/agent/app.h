@@ -102,14 +102,16 @@ class App : private link::LinkSink
 
 	void note_lease(const core::LeaseState &state);
 	void note_cluster_trouble();
+	void take_names();
 	[[nodiscard]] slurm::KubeNodes kube_nodes() const; /* with Slurm's names */
 
 	Loop &loop_;
 	Config config_;
 	struct Troubles {
-		std::string file;    /* why the configuration file was rejected */
-		std::string restart; /* changed keys that need a restart */
-		std::string cluster; /* the text that was logged last */
+		std::string file;               /* why the configuration file was rejected */
+		std::string restart;            /* changed keys that need a restart */
+		std::string cluster;            /* the text that was logged last */
+		std::vector<std::string> names; /* likewise */
 	} troubles_;
 	core::World world_;
 	kube::Client client_;
@@ -117,7 +119,7 @@ class App : private link::LinkSink
 	EventRecorder recorder_{client_};
 	slurm::Calls calls_;
 	ApiServer api_server_{client_, recorder_};
-	Controller controller_{calls_, config_.nodes.names};
+	Controller controller_{calls_, world_.state().settings.nodes.names};
 	Executor executor_;
 	SlurmMetrics slurm_metrics_;
 	slurm::SharingPartitions sharing_partitions_; /* polled every 15 s */

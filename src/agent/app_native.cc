@@ -34,7 +34,7 @@ void App::ask_for_native_job()
 	calls_.native_job(*id, [this, id = *id](Result<slurm::NativeReply> reply) {
 		if (reply && reply->job)
 			for (std::string &node : reply->job->nodes)
-				node = config_.nodes.names.in_kubernetes(node);
+				node = world_.names().in_kubernetes(node);
 		world_.observe(answered_about(id, std::move(reply)), now());
 		want_round();
 		loop_.after(k_next_question, [this] { want_round(); });

@@ -50,7 +50,7 @@ std::string list_of(const App &app, const std::vector<std::string> &names)
 	constexpr std::size_t k_named_most = 8;
 	std::string text;
 	for (std::size_t i = 0; i < names.size() && i < k_named_most; i++)
-		text += (i == 0 ? "" : ", ") + app.config().nodes.names.in_slurm(names[i]);
+		text += (i == 0 ? "" : ", ") + app.world().names().in_slurm(names[i]);
 	return names.size() > k_named_most
 		? text + " and " + std::to_string(names.size() - k_named_most) + " more"
 		: text;
@@ -320,6 +320,7 @@ std::vector<Check> checks_of(const App &app, const Findings &found)
 		check::clock(found),
 		metrics(app),
 	};
+	std::ranges::move(check::node_names(app), std::back_inserter(all));
 	std::ranges::move(check::hybrid(app, found), std::back_inserter(all));
 	if (!app.config().devices.empty())
 		all.push_back(devices(app));

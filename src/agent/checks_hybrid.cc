@@ -72,14 +72,15 @@ Check hybrid_nodes(const App &app)
 	std::size_t count = 0;
 	std::string troubled, both;
 	const core::PluginHello &hello = state.sync.plugin();
-	for (const auto &[node, record] : state.slurm_nodes) {
+	for (const auto &[name_here, record] : state.slurm_nodes) {
 		if (!record.is_hybrid)
 			continue;
 		count++;
+		const std::string node = app.world().names().in_slurm(name_here);
 		if (core::has_feature(record.features, hello.node_feature))
 			add_name(both, node);
 		else if (const std::string why = core::hybrid_trouble(
-				 state.kube_node(node), record, hello, state.settings.nodes);
+				 state.kube_node(name_here), record, hello, state.settings.nodes);
 			 !why.empty())
 			add_name(troubled, node + " " + why);
 	}
@@ -91,7 +92,9 @@ Check hybrid_nodes(const App &app)
 	if (!troubled.empty())
 		return failed(name, "take no pods: " + troubled,
 			"correct that in Kubernetes (label " + app.config().nodes.selector_key +
-				", equal names); native jobs are not affected");
+				", and a name that is equal, or given by its label " +
+				std::string(names::k_slurm_node_label) +
+				"); native jobs are not affected");
 	return passed(name, std::to_string(count) + " take native jobs and pods");
 }
 
@@ -104,14 +107,15 @@ Check hybrid_sizes(const App &app)
 		if (!slurm || !slurm->is_hybrid)
 			continue;
 		const Room room = room_of(app, kube);
+		const std::string record = app.world().names().in_slurm(node);
 		for (const std::string &step :
 			{fewer_cpus(*slurm, room), more_memory(*slurm, room)}) {
 			if (!step.empty())
-				add_name(remedy, node + ": " + step);
+				add_name(remedy, record + ": " + step);
 		}
 		if (slurm->cpus > room.cpus || slurm->memory_mib > room.memory_mib)
 			add_name(text,
-				node + " (" + std::to_string(slurm->cpus) + " CPUs and " +
+				record + " (" + std::to_string(slurm->cpus) + " CPUs and " +
 					std::to_string(slurm->memory_mib) +
 					" MiB; Kubernetes leaves " + std::to_string(room.cpus) +
 					" and " + std::to_string(room.memory_mib) + ")");

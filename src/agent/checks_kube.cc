@@ -207,6 +207,30 @@ Check watch(const App &app, Kind kind, const Findings &found)
 	return passed(name, "list complete, watching");
 }
 
+std::vector<Check> node_names(const App &app)
+{
+	constexpr char name[] = "node names";
+	const core::NodeNames &names = app.world().names();
+	std::string troubles;
+	for (const std::string &one : app.world().nodes().namer().troubles())
+		troubles += (troubles.empty() ? "" : "; ") + one;
+	for (const auto &[node, record] : app.world().state().slurm_nodes)
+		if (names.is_left_behind(node))
+			troubles += (troubles.empty() ? "" : "; ") +
+				("record " + names.in_slurm(node)) +
+				" in Slurm is of a node that has another name by its label";
+	if (!troubles.empty())
+		return {failed(name, troubles,
+			std::string("correct the label ") + names::k_slurm_node_label +
+				" of these nodes; delete records that are left (scontrol delete "
+				"NodeName=NAME, or their line in slurm.conf)")};
+	if (!names.by_label)
+		return {};
+	return {passed(name,
+		std::to_string(names.by_label->in_slurm.size()) +
+			" nodes have another name in Slurm, by their label")};
+}
+
 Check clock(const Findings &found)
 {
 	if (!found.clock_ahead_seconds)

@@ -58,6 +58,8 @@ Check bindings(const App &app);
 Check cluster(const App &app);
 Check lease(const App &app);
 Check clock(const Findings &found);
+/* Empty: no label gives a node another name in Slurm. */
+std::vector<Check> node_names(const App &app);
 /* kind must have a check_name (sources.h). */
 Check watch(const App &app, Kind kind, const Findings &found);
 

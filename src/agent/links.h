@@ -47,7 +47,7 @@ class ApiServer final : public KubeSide
 class Controller final : public SlurmSide
 {
       public:
-	/* names: of the nodes in Slurm; must outlive the object */
+	/* names: of the nodes in Slurm at any time; must outlive the object */
 	Controller(slurm::Calls &calls, const core::NodeNames &names) : calls_(calls), names_(names)
 	{
 	}

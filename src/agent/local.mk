@@ -26,6 +26,7 @@ agent_files = \
 	%D%/app.cc \
 	%D%/app.h \
 	%D%/app_native.cc \
+	%D%/app_nodes.cc \
 	%D%/checks.cc \
 	%D%/checks.h \
 	%D%/checks_hybrid.cc \

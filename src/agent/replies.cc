@@ -60,8 +60,7 @@ std::string lost_nodes(const core::World &world)
 	for (const auto &[name, node] : world.state().slurm_nodes)
 		if (node.base != core::NodeBase::down && !world.state().kube_nodes.contains(name) &&
 			!world.nodes().absent().is_confirmed(name, now().mono_us))
-			names += (names.empty() ? "" : ", ") +
-				world.state().settings.nodes.names.in_slurm(name);
+			names += (names.empty() ? "" : ", ") + world.names().in_slurm(name);
 	return names;
 }
 
@@ -99,7 +98,7 @@ std::string slurm_conf(const App &app, const std::string &api_trouble)
 		const auto line = core::node_line(
 			for_slurm(core::node_spec(world.as_left(node), world.state().settings.nodes,
 					  world.state().sync.plugin(), devices),
-				app.config().nodes.names),
+				app.world().names()),
 			"UNKNOWN");
 		append(lines.get(), line ? *line : "# left out: " + line.error().what);
 	}
@@ -116,7 +115,7 @@ std::string topology_conf(const App &app, const std::string &labels, const std::
 		return no_list(why, is_starting(app, api_trouble));
 	std::vector<core::PlacedNode> nodes;
 	for (const auto &[name, node] : app.world().state().kube_nodes)
-		nodes.push_back({app.config().nodes.names.in_slurm(name),
+		nodes.push_back({app.world().names().in_slurm(name),
 			core::slinky_topology(node.annotations), node.labels});
 	const std::vector<std::string> keys = labels.empty()
 		? std::vector<std::string>{names::k_region_label, names::k_zone_label}

@@ -45,7 +45,7 @@ struct Translate {
 
 core::JobSpec for_slurm(core::JobSpec spec, const core::NodeNames &names)
 {
-	if (names.prefix.empty())
+	if (names.are_the_same())
 		return spec;
 	spec.required_node = translated(core::split_hosts(spec.required_node), names);
 	translate_expression(spec.options.required_nodes, names);
@@ -63,7 +63,7 @@ core::NodeSpec for_slurm(core::NodeSpec spec, const core::NodeNames &names)
 
 codec::LinkMessage for_kubernetes(codec::LinkMessage message, const core::NodeNames &names)
 {
-	if (!names.prefix.empty())
+	if (!names.are_the_same())
 		std::visit(Translate{names}, message);
 	return message;
 }

@@ -184,6 +184,8 @@ core_files = \
 	%D%/policy/identity_rules.h \
 	%D%/policy/label_features.cc \
 	%D%/policy/label_features.h \
+	%D%/policy/label_names.cc \
+	%D%/policy/label_names.h \
 	%D%/policy/policy.h \
 	%D%/policy/slinky_node.cc \
 	%D%/policy/slinky_node.h \
@@ -285,8 +287,10 @@ core_files = \
 	%D%/reconcile/topology_lines.h \
 	%D%/world/drain_reports.cc \
 	%D%/world/drain_reports.h \
+	%D%/world/node_namer.h \
 	%D%/world/node_planner.cc \
 	%D%/world/node_planner.h \
+	%D%/world/node_view.cc \
 	%D%/world/members.cc \
 	%D%/world/members.h \
 	%D%/world/observe.cc \

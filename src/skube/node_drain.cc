@@ -193,6 +193,10 @@ Status ask_kubernetes(DrainState &state)
 	if (!node)
 		return in_context("kubectl get node", node.error());
 	state.in_kubernetes = true;
+	if (const std::string name = codec::get_string(
+		    codec::get(node->get(), "metadata", "labels"), names::k_slurm_node_label);
+		!name.empty())
+		state.slurm_name = printable(name);
 	state.cordoned = codec::get_bool(codec::get(node->get(), "spec"), "unschedulable");
 	state.annotation = printable(codec::get_string(
 		codec::get(node->get(), "metadata", "annotations"), names::k_drain_reason));

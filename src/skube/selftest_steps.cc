@@ -165,12 +165,13 @@ Finding look_at_agreement(const Sightings &seen)
 		return {Finding::Is::open,
 			"the agent has not heard of the end of " + job_text(seen)};
 	json_object *annotations = get(seen.pod, "metadata", "annotations");
-	const std::string node = printed(get(seen.pod, "spec"), "nodeName");
+	std::string node = printed(get(seen.pod, "spec"), "nodeName");
+	if (!node.empty())
+		node = seen.slurm_node.empty() ? seen.names.in_slurm(node) : seen.slurm_node;
 	const std::array<std::array<std::string, 3>, 3> pairs = {
 		{{"job", printed(annotations, names::k_allocation_job_id),
 			 scontrol_value(seen.job, "JobId")},
-			{"node", node.empty() ? "" : seen.names.in_slurm(node),
-				scontrol_value(seen.job, "NodeList")},
+			{"node", node, scontrol_value(seen.job, "NodeList")},
 			{"agent's state of the job", state,
 				scontrol_value(seen.job, "JobState") == "COMPLETED" ? "complete"
 										    : "other"}}};

@@ -17,6 +17,7 @@
 #include "src/core/model/names.h"
 #include "src/skube/plan.h"
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -38,7 +39,8 @@ struct Leftovers {
 	/* nodes with label; nodes with the taint, and namespaces with the label,
 	 * slurm-kube.io/managed */
 	Words labelled_nodes, tainted_nodes, namespaces;
-	Words reported_nodes; /* nodes with the condition SlurmDrain */
+	std::map<std::string, std::string> named_nodes; /* with their names in Slurm, by label */
+	Words reported_nodes;                           /* nodes with the condition SlurmDrain */
 	/* "clusterrole/slurm-kube" and the like; the namespace comes last */
 	Words roles;
 	/* partitions of external nodes only in which jobs may still start */

@@ -91,6 +91,15 @@ Words names_with_label(
 void ask_labels(Asker &ask, Leftovers &left)
 {
 	left.labelled_nodes = names_with_label(ask, left, "nodes", left.label);
+	for (const std::string &row : ask.lines(joined(left.kubectl,
+		     {"get", "nodes", "--selector", names::k_slurm_node_label, "--output",
+			     "jsonpath={range .items[*]}{.metadata.name} "
+			     "{.metadata.labels.slurm-kube\\.io/slurm-node}{\"\\n\"}{end}"}))) {
+		std::istringstream words(row);
+		std::string name, in_slurm;
+		words >> name >> in_slurm;
+		left.named_nodes.emplace(name, in_slurm);
+	}
 	left.namespaces = names_with_label(ask, left, "namespaces", names::k_managed_label);
 	const Words rows = ask.lines(joined(left.kubectl,
 		{"get", "nodes", "--output",

@@ -98,8 +98,11 @@ Status check_cluster(const Leftovers &left)
 				"; if it is this one and their pods are gone, scancel these jobs"};
 	const Words slurm = joined(left.dynamic_nodes, left.written_nodes);
 	const core::NodeNames names{left.name_prefix};
-	const auto is_known = [&slurm, &names](const std::string &name) {
-		return std::ranges::find(slurm, names.in_slurm(name)) != slurm.end();
+	const auto is_known = [&](const std::string &name) {
+		const auto label = left.named_nodes.find(name);
+		return std::ranges::find(slurm,
+			       label == left.named_nodes.end() ? names.in_slurm(name)
+							       : label->second) != slurm.end();
 	};
 	if (!slurm.empty() && !left.labelled_nodes.empty() &&
 		std::ranges::none_of(left.labelled_nodes, is_known))
@@ -203,6 +206,13 @@ void plan_kubernetes(const Leftovers &left, std::vector<Step> &plan)
 					", which is the site's own",
 				.commands = {},
 				.details = left.labelled_nodes});
+	Words named;
+	for (const auto &[node, name] : left.named_nodes)
+		named.push_back(node);
+	add(plan,
+		{"Remove the names in Slurm from nodes",
+			commands_of(kubectl(left, {"label", "node"}), named,
+				{std::string(names::k_slurm_node_label) + "-"})});
 	add(plan,
 		{"Remove the taint from nodes",
 			commands_of(kubectl(left, {"taint", "node"}), left.tainted_nodes,

@@ -26,6 +26,7 @@ core_test_files = \
 	%D%/test_identity_rules.cc \
 	%D%/test_inventory.cc \
 	%D%/test_label_features.cc \
+	%D%/test_label_names.cc \
 	%D%/test_lease.cc \
 	%D%/test_native_pods.cc \
 	%D%/test_node_sync.cc \

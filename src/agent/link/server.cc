@@ -245,10 +245,16 @@ void Server::cluster_is(const std::string &cluster_uid)
 		return;
 	}
 	constexpr char why[] = "the API server serves another cluster now";
-	if (peer_)
-		close(*peer_, why);
+	begin_again(why);
 	while (!newcomers_.empty())
 		close(*newcomers_.front(), why);
+}
+
+/* Of the others nothing has been taken yet. */
+void Server::begin_again(const char *why)
+{
+	if (peer_)
+		close(*peer_, why);
 }
 
 std::string Server::why_refused(const core::PluginHello &hello) const

@@ -53,6 +53,8 @@ class Server
 	/* Which Kubernetes cluster the API server serves. The plugin sends its snapshot after it
 	 * has heard that; if it becomes another one, the link begins again. */
 	void cluster_is(const std::string &cluster_uid);
+	/* Closes the link, so that the plugin sends its snapshot again. why: for the log */
+	void begin_again(const char *why);
 	/* Whether the plugin waits for the welcome, or whether to accept it. */
 	[[nodiscard]] bool is_waiting() const;
 	/* Why one of the two sides refused the last link; empty: it was accepted, or there was

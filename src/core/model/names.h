@@ -27,6 +27,8 @@ inline constexpr char k_managed_label[] = "slurm-kube.io/managed";
 inline constexpr char k_hostname_label[] = "kubernetes.io/hostname";
 /* annotation of a volume claim for which its provisioner waits */
 inline constexpr char k_selected_node[] = "volume.kubernetes.io/selected-node";
+/* The name of the node's record in Slurm, if it is not that of the node. */
+inline constexpr char k_slurm_node_label[] = "slurm-kube.io/slurm-node";
 /* annotation of a node that skube drain has taken out of service */
 inline constexpr char k_drain_reason[] = "slurm-kube.io/drain-reason";
 inline constexpr char k_region_label[] = "topology.kubernetes.io/region";

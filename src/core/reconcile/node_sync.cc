@@ -193,7 +193,7 @@ std::vector<std::string> ignored_taints(const NodePolicy &policy)
 bool is_managed(const KubeNode &node, const NodePolicy &policy)
 {
 	const auto label = node.labels.find(policy.label_key);
-	return label != node.labels.end() &&
+	return label != node.labels.end() && !policy.names.has_no_name(node.name) &&
 		(policy.label_value.empty() || label->second == policy.label_value);
 }
 

@@ -39,7 +39,7 @@ struct NodePolicy {
 	LabelFeatures features = {}; /* node labels that become features in Slurm */
 	/* Keys of taints whose effects NoSchedule and NoExecute do not drain a node. */
 	std::vector<std::string> tolerated_taints;
-	NodeNames names = {};     /* in Slurm; for texts only */
+	NodeNames names = {};     /* in Slurm */
 	std::string cluster = {}; /* name of this Kubernetes cluster */
 	/* Conditions that drain a node while their status is True. */
 	std::vector<std::string> drain_conditions = default_drain_conditions();
@@ -97,7 +97,8 @@ using NodeAction = std::variant<CreateNode, DeleteNode, SetNodeState, ReportDrai
  * Ready condition and spec.unschedulable say. */
 std::vector<std::string> ignored_taints(const NodePolicy &policy);
 
-/* The node has the label that NodePolicy names, with that value if one is given. */
+/* The node has the label that NodePolicy names, with that value if one is given, and a name in
+ * Slurm. */
 bool is_managed(const KubeNode &node, const NodePolicy &policy);
 
 /* Whether this Slurm can create and delete nodes at run time: 24.11 and later, as far as we have

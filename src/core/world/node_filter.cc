@@ -16,6 +16,9 @@ namespace slurmkube::core
 namespace
 {
 
+/* Why a record takes no pods whose node has another name by its label. */
+constexpr char k_left_behind[] = "is the record of a node that has another name in Slurm";
+
 /* Templates to remember. Comparing them is cheap beside a look at all nodes. */
 constexpr std::size_t k_known_most = 32;
 
@@ -167,11 +170,13 @@ NodeExclusions NodeFilter::work_out_exclusions(const State &state, const Pod &po
 	for (const auto &[name, record] : state.slurm_nodes) {
 		const auto node = state.kube_nodes.find(name);
 		const bool is_seen = node != state.kube_nodes.end();
-		if (!is_seen && !record.is_hybrid)
+		const bool is_left = state.settings.nodes.names.is_left_behind(name);
+		if (!is_seen && !record.is_hybrid && !is_left)
 			continue; /* not in service anyway */
 		exclusions.candidates++;
-		auto refusal =
-			hybrid_refuses(state, pod, is_seen ? &node->second : nullptr, record);
+		auto refusal = is_left
+			? std::optional(Refusal{Cause::unschedulable, k_left_behind})
+			: hybrid_refuses(state, pod, is_seen ? &node->second : nullptr, record);
 		if (!refusal)
 			refusal = node_refuses_in_queue(state, pod, node->second, record, ignored);
 		if (refusal) {

@@ -13,6 +13,7 @@
 #include "src/core/placement/node_doubts.h"
 #include "src/core/reconcile/node_sync.h"
 #include "src/core/world/drain_reports.h"
+#include "src/core/world/node_namer.h"
 #include "src/core/world/work_queue.h"
 
 #include <functional>
@@ -85,6 +86,8 @@ class NodePlanner
 	/* Names of nodes to ask the API server for; looked_up() must follow for each. */
 	std::set<std::string> take_questions(const NodeView &view, Now now);
 
+	[[nodiscard]] NodeNamer &namer() { return namer_; }
+	[[nodiscard]] const NodeNamer &namer() const { return namer_; }
 	[[nodiscard]] const NodeDoubts &absent() const { return absent_; }
 	[[nodiscard]] const NodeDoubts &unready() const { return unready_; }
 	/* Whether more nodes are absent, or not Ready, than can be believed. known: number of
@@ -107,6 +110,7 @@ class NodePlanner
 	bool may_write(const SetNodeExtra &change, Now now);
 	std::optional<NodeAction> look_at(const std::string &name, const NodeView &view, Now now);
 
+	NodeNamer namer_;
 	NodeDoubts absent_, unready_;
 	bool held_absent_ = false, held_unready_ = false;
 	DrainReports reports_;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The observing half of World: notes facts, and marks what they concern to be looked at. */
+#include "src/core/model/names.h"
 #include "src/core/model/natural_order.h"
 #include "src/core/model/outcome.h"
 #include "src/core/world/extended_resources.h"
@@ -238,6 +239,17 @@ void World::drop_if_empty(const PodUid &uid)
 
 /* ---- nodes ---- */
 
+namespace
+{
+
+std::string_view label_of_slurm(const KubeNode &node)
+{
+	const auto label = node.labels.find(names::k_slurm_node_label);
+	return label == node.labels.end() ? std::string_view() : label->second;
+}
+
+} // namespace
+
 void World::node_seen(KubeNode node, Now now)
 {
 	const std::string name = node.name;
@@ -250,6 +262,8 @@ void World::node_seen(KubeNode node, Now now)
 		return nodes_.report_seen(name);
 	changes_.note(name);
 	const bool was_ready = known.ready;
+	if (known.uid.empty() || label_of_slurm(known) != label_of_slurm(node))
+		nodes_.namer().changed();
 	const bool has_rebooted = known.boot_id != node.boot_id;
 	known = std::move(node);
 	nodes_.kube_changed(known, was_ready, now);
@@ -271,6 +285,7 @@ void World::node_gone(const std::string &name, Now now)
 {
 	state_.kube_nodes.erase(name);
 	changes_.note(name);
+	nodes_.namer().changed();
 	nodes_.kube_gone(name, now);
 	filter_.forget(name);
 	/* Slurm still gives it to jobs */
@@ -293,6 +308,7 @@ void World::nodes_listed(const std::set<std::string> &live_uids)
 		it = state_.kube_nodes.erase(it);
 	}
 	state_.sync.listed(Sync::List::nodes);
+	nodes_.namer().changed();
 	for (const auto &[name, node] : state_.slurm_nodes)
 		nodes_.mark(name);
 }

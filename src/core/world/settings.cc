@@ -16,6 +16,7 @@ namespace
 void keep_fixed(Settings &fresh, Settings &before)
 {
 	fresh.nodes.cpu_unit = fresh.policy.cpu_unit = before.policy.cpu_unit;
+	fresh.nodes.names = std::move(before.nodes.names);
 	fresh.policy.cluster = std::move(before.policy.cluster);
 	fresh.policy.cluster_uid = std::move(before.policy.cluster_uid);
 	fresh.policy.scheduler_names = std::move(before.policy.scheduler_names);

@@ -58,6 +58,7 @@ class World
 	std::vector<OwnerId> take_questions(Now now);
 	/* Nodes that no watch shows or that are not Ready; NodeLookUpAnswered must follow. */
 	std::set<std::string> take_node_questions(Now now);
+	std::optional<NodeNames> take_names(Now now); /* new ones: Slurm must report all again */
 	/* A native job to ask slurmctld about; NativeJobAnswered must follow. */
 	std::optional<JobId> take_job_question(Now now);
 	/* The earliest time (mono_us) at which take_actions() may return something without an
@@ -73,6 +74,7 @@ class World
 	/* ---- views ---- */
 	[[nodiscard]] const State &state() const { return state_; }
 	[[nodiscard]] const NodePlanner &nodes() const { return nodes_; }
+	[[nodiscard]] const NodeNames &names() const { return state_.settings.nodes.names; }
 	/* The node, with allocatable reduced by the requests of other schedulers' pods. */
 	[[nodiscard]] KubeNode as_left(const KubeNode &node) const
 	{
@@ -335,11 +337,9 @@ class World
 	Holdings holdings_;
 	/* by node: components with an allocation there that cannot be used at present */
 	std::map<std::string, std::set<PodUid>> waiters_;
-
 	PlacingQueue placing_;
 	ReviewQueue reviews_;
 	OwnerTurn owner_turn_;
-
 	WorkQueue<PodUid> queue_;
 	ChangeLog changes_;
 	Figures figures_;

@@ -54,6 +54,7 @@ def a_cluster(
     label="slurm-kube.io/managed",
     labelled=None,
     hosts=(),
+    named="",
 ):
     """kubectl, scontrol, squeue and others as on a site with slurm-kube. jobs: rows made by
     marked(); others: jobs of users in the partitions of pods.
@@ -84,6 +85,7 @@ case "$*" in
 "get pods"*) printf '{pods}' ;;
 "config view"*) echo https://k8s.example ;;
 "get namespace kube-system"*) echo c-uid ;;
+"get nodes --selector slurm-kube.io/slurm-node "*) echo {named} ;;
 "get nodes --selector {label} "*) for n in {labelled}; do echo $n; done ;;
 "get nodes --output"*) 
   for n in {nodes}; do echo "$n node.kubernetes.io/x slurm-kube.io/managed Ready SlurmDrain"; done
@@ -294,6 +296,14 @@ def test_teardown():
         and "still there: Stop the agent" in stays.stderr
         and not any("scancel" in c for c in calls),
         f"{stays}{calls}",
+    )
+    named = a_cluster(conf=conf, labelled="n1.example.org", named="n1.example.org n1")
+    done, calls = with_programs(named, "teardown")
+    check(
+        "a node may have another name in Slurm by its label",
+        done.returncode == 0
+        and "kubectl label node n1.example.org slurm-kube.io/slurm-node-" in done.stdout,
+        f"{done}{calls}",
     )
     strange, calls = with_programs(a_cluster(conf=conf, labelled="m1"), "teardown", "--apply")
     check(
