@@ -320,7 +320,6 @@ std::vector<Check> checks_of(const App &app, const Findings &found)
 		check::clock(found),
 		metrics(app),
 	};
-	std::ranges::move(check::node_names(app), std::back_inserter(all));
 	std::ranges::move(check::hybrid(app, found), std::back_inserter(all));
 	if (!app.config().devices.empty())
 		all.push_back(devices(app));

@@ -161,9 +161,12 @@ Check hybrid_devices(const App &app)
 
 std::vector<Check> hybrid(const App &app, const Findings &found)
 {
+	std::vector<Check> all = node_names(app);
 	if (!has_hybrid(app))
-		return {};
-	std::vector<Check> all = {hybrid_settings(found), hybrid_nodes(app), hybrid_sizes(app)};
+		return all;
+	all.push_back(hybrid_settings(found));
+	all.push_back(hybrid_nodes(app));
+	all.push_back(hybrid_sizes(app));
 	if (!app.config().devices.empty())
 		all.push_back(hybrid_devices(app));
 	return all;

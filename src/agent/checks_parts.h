@@ -45,7 +45,7 @@ Check power_saving(const Findings &found);
 Check topology(const Findings &found);
 Check unmarked_jobs(const App &app);
 
-/* checks_hybrid.cc. Empty: there are no hybrid nodes. */
+/* checks_hybrid.cc. With node_names(), and nothing else if there are no hybrid nodes. */
 std::vector<Check> hybrid(const App &app, const Findings &found);
 
 /* checks_kube.cc */

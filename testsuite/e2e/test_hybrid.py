@@ -439,8 +439,9 @@ def test_a_reboot_ends_pods_only(bed):
     equal(only_job(bed, made)["JobState"], "RUNNING")  # the pod's container runs
     waiting = {
         "reason": "CreateContainerError",
-        "message": f"slurm-kube: Slurm job {only_job(bed, made)['JobId']} "
-        "has no processors on this node",
+        "message": (
+            f"slurm-kube: Slurm job {only_job(bed, made)['JobId']} has no processors on this node"
+        ),
     }
     status = {"name": "main", "image": "", "imageID": "", "ready": False, "restartCount": 1}
     status["state"] = {"waiting": waiting}

@@ -26,14 +26,12 @@ bool may_remove(const RankFacts &r)
 	return !r.busy.remove && !r.busy.bind && r.may_retry;
 }
 
-/* Of the end of a job that we end because of a node, Slurm says only who cancelled it. */
 Condition why_ended(const ComponentFacts &f)
 {
-	Condition why = f.is_alone ? job_ended(*f.job) : gang_job_ended(*f.job);
 	const auto lost = std::ranges::find(f.ranks, true, &RankFacts::is_on_lost_node);
 	if (f.job->state == JobState::cancelled && lost != f.ranks.end())
-		why.message += "; node " + lost->pod->node_name + " was rebooted, or is not Ready";
-	return why;
+		return job_ended_for_node(*f.job, lost->pod->node_name);
+	return f.is_alone ? job_ended(*f.job) : gang_job_ended(*f.job);
 }
 
 /* Deletes the pod because the job has ended. */

@@ -250,6 +250,13 @@ Condition job_ended(const SlurmJob &job)
 	return condition;
 }
 
+Condition job_ended_for_node(const SlurmJob &job, const std::string &node)
+{
+	Condition condition = gang_job_ended(job);
+	condition.message += "; node " + node + " was rebooted, or is not Ready";
+	return condition;
+}
+
 Condition bound_to_node(const Bind &bind, std::uint32_t cpu_unit)
 {
 	return {names::k_reason_bound,

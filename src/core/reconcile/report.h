@@ -97,6 +97,8 @@ Condition with_excess(Condition condition, const std::string &excess);
 /* Conditions DisruptionTarget, written before the pod is deleted. */
 Condition job_ended(const SlurmJob &job);
 Condition gang_job_ended(const SlurmJob &job);
+/* Of the end of a job that we end because of a node, Slurm says only who cancelled it. */
+Condition job_ended_for_node(const SlurmJob &job, const std::string &node);
 
 /* Events. */
 Condition bound_to_node(const Bind &bind, std::uint32_t cpu_unit);
