@@ -68,6 +68,9 @@ class Peer:
         with client:
             while not self.request.endswith(b"\n"):
                 self.request += client.recv(1000)
+            if not self.pause:
+                client.sendall(self.reply)
+                return
             for start in range(0, len(self.reply), 1000):
                 client.sendall(self.reply[start : start + 1000])
                 time.sleep(self.pause)
