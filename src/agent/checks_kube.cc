@@ -207,6 +207,25 @@ Check watch(const App &app, Kind kind, const Findings &found)
 	return passed(name, "list complete, watching");
 }
 
+namespace
+{
+
+/* Not those of nodes without a name: their labels are wrong, and the records may be right. */
+std::string records_left_behind(const App &app)
+{
+	const core::NodeNames &names = app.world().names();
+	std::string text;
+	for (const auto &[node, record] : app.world().state().slurm_nodes) {
+		const std::string name = names.in_slurm(node);
+		if (names.is_left_behind(node) && !record.is_hybrid &&
+			!names.has_no_name(std::string_view(name).substr(names.prefix.size())))
+			add_name(text, name);
+	}
+	return text;
+}
+
+} // namespace
+
 std::vector<Check> node_names(const App &app)
 {
 	constexpr char name[] = "node names";
@@ -214,16 +233,19 @@ std::vector<Check> node_names(const App &app)
 	std::string troubles;
 	for (const std::string &one : app.world().nodes().namer().troubles())
 		troubles += (troubles.empty() ? "" : "; ") + one;
-	for (const auto &[node, record] : app.world().state().slurm_nodes)
-		if (names.is_left_behind(node))
-			troubles += (troubles.empty() ? "" : "; ") +
-				("record " + names.in_slurm(node)) +
-				" in Slurm is of a node that has another name by its label";
+	std::string remedy = troubles.empty()
+		? ""
+		: std::string("correct the label ") + names::k_slurm_node_label + " of the nodes";
+	if (const std::string left = records_left_behind(app); !left.empty()) {
+		add_name(troubles,
+			"external nodes in Slurm whose nodes have another name by their label: " +
+				left);
+		add_name(remedy,
+			"take the external nodes out of Slurm: scontrol delete NodeName=NAME, or "
+			"their lines in slurm.conf");
+	}
 	if (!troubles.empty())
-		return {failed(name, troubles,
-			std::string("correct the label ") + names::k_slurm_node_label +
-				" of these nodes; delete records that are left (scontrol delete "
-				"NodeName=NAME, or their line in slurm.conf)")};
+		return {failed(name, troubles, remedy)};
 	if (!names.by_label)
 		return {};
 	return {passed(name,

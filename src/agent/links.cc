@@ -80,7 +80,7 @@ void ApiServer::after(std::chrono::milliseconds delay, std::function<void()> cal
 void Controller::submit(const core::JobSpec &spec, Answer<core::Submitted> done)
 {
 	calls_.submit(for_slurm(spec, names_),
-		[done = std::move(done), user = spec.user_id, names = names_](
+		[done = std::move(done), user = spec.user_id, &names = names_](
 			const Result<slurm::SubmitReply> &reply) {
 			if (!reply)
 				return done(reply.error());

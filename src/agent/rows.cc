@@ -158,6 +158,7 @@ Json node_row(const core::World &world, const std::string &name, const core::Kub
 	put(row.get(), "memory_mib", slurm ? slurm->memory_mib : 0);
 	put(row.get(), "pods", static_cast<std::int64_t>(world.state().occupancy.pods_on(name)));
 	put(row.get(), "kind", !slurm ? "" : slurm->is_hybrid ? "hybrid" : "external");
+	put(row.get(), "slurm_name", world.names().in_slurm(name));
 	put(row.get(), "address", kube ? kube->internal_ip : std::string());
 	put(row.get(), "features", slurm ? slurm->features : std::string());
 	put(row.get(), "gres", slurm ? slurm->gres : std::string());

@@ -287,6 +287,7 @@ core_files = \
 	%D%/reconcile/topology_lines.h \
 	%D%/world/drain_reports.cc \
 	%D%/world/drain_reports.h \
+	%D%/world/names_in_use.cc \
 	%D%/world/node_namer.h \
 	%D%/world/node_planner.cc \
 	%D%/world/node_planner.h \

@@ -157,7 +157,8 @@ int drain(const Options &options, bool resumes)
 		.verbose = options.verbose,
 		.kubeconfig = options.teardown.kubeconfig,
 		.context = options.teardown.context,
-		.config = options.manifests.config}));
+		.config = options.manifests.config,
+		.socket = place_of_socket(options.socket, options.manifests.config).path}));
 }
 
 /* The number of a job may stand alone here. */

@@ -208,14 +208,6 @@ void plan_nodes(const BridgeLeftovers &left, std::vector<Step> &plan)
 		     {std::string(k_bridge_taint) + "-"}))
 		taints.push_back(std::move(command));
 	add(plan, {"Replace its taint, which would evict pods, by the one of slurm-kube", taints});
-	std::vector<Words> named;
-	for (const BridgeNode &node : left.nodes) {
-		if (node.is_external && !node.is_ours && node.slurm_name != node.name)
-			named.push_back(kubectl(left,
-				{"label", "node", "--overwrite", node.name,
-					names::k_slurm_node_label + ("=" + node.slurm_name)}));
-	}
-	add(plan, {"Keep the names that its nodes have in Slurm", std::move(named)});
 	const bool has_value = left.label.find('=') != std::string::npos;
 	add(plan,
 		{"Give its nodes to slurm-kube",

@@ -7,6 +7,7 @@
 #include "src/core/model/node_names.h"
 #include "src/skube/asker.h"
 #include "src/skube/config_value.h"
+#include "src/skube/request.h"
 
 #include <algorithm>
 #include <cctype>
@@ -193,13 +194,36 @@ Status ask_kubernetes(DrainState &state)
 	if (!node)
 		return in_context("kubectl get node", node.error());
 	state.in_kubernetes = true;
-	if (const std::string name = codec::get_string(
-		    codec::get(node->get(), "metadata", "labels"), names::k_slurm_node_label);
-		!name.empty())
-		state.slurm_name = printable(name);
+	state.label = printable(codec::get_string(
+		codec::get(node->get(), "metadata", "labels"), names::k_slurm_node_label));
 	state.cordoned = codec::get_bool(codec::get(node->get(), "spec"), "unschedulable");
 	state.annotation = printable(codec::get_string(
 		codec::get(node->get(), "metadata", "annotations"), names::k_drain_reason));
+	return Ok{};
+}
+
+/* Its label may have changed while jobs run, or be that of another node: the agent knows. */
+Status ask_agent(const std::string &socket, DrainState &state)
+{
+	if (state.label.empty())
+		return Ok{};
+	codec::Json about = codec::new_object();
+	codec::put(about.get(), "node", state.node);
+	const auto reply = ask(socket, "why", std::move(about));
+	const std::string name = !reply
+		? ""
+		: printable(codec::get_string(
+			  codec::get(reply->get(), "data", "node"), "slurm_name"));
+	if (name.empty() || core::NodeNames::is_of_no_node(name))
+		return Error{Errc::not_found,
+			"node " + state.node + " has the label " + names::k_slurm_node_label + "=" +
+				state.label +
+				", and the agent does not say which node it is in "
+				"Slurm" +
+				(reply ? ": skube check, line node names, says why"
+				       : " (" + reply.error().what + ")") +
+				"; kubectl cordon keeps pods away"};
+	state.slurm_name = name;
 	return Ok{};
 }
 
@@ -239,6 +263,8 @@ Status drain_or_resume(const DrainRequest &wanted)
 			state.kubectl.insert(state.kubectl.end(), {option, *value});
 	}
 	if (auto asked = ask_kubernetes(state); !asked)
+		return asked;
+	if (auto asked = ask_agent(wanted.socket, state); !asked)
 		return asked;
 	if (auto asked = ask_slurm(state); !asked)
 		return asked;

@@ -33,6 +33,7 @@ struct DrainState {
 	std::string cluster = {};    /* name in the agent's configuration; empty: not known */
 	Words kubectl{"kubectl"};    /* with its options */
 	std::string slurm_name = {}; /* empty: the same name */
+	std::string label = {};      /* that names it in Slurm; empty: none does */
 
 	[[nodiscard]] const std::string &in_slurm_as() const
 	{
@@ -52,6 +53,7 @@ struct DrainRequest {
 	bool verbose = false;                      /* print each command */
 	std::string kubeconfig = {}, context = {}; /* for kubectl; empty: its defaults */
 	std::string config = {}; /* the agent's file that --config names; empty: none */
+	std::string socket = {}; /* the agent's */
 };
 
 /* Asks both sides, does what is left, and prints what was done. After a failure the same command

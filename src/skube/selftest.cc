@@ -90,7 +90,6 @@ class Run
 	void clean();
 	void look(TestStep step);
 	void look_at_pod();
-	void look_at_node(const std::string &node);
 	Words kubectl(std::initializer_list<std::string> words) const;
 	bool finish(TestStep step, bool ok, const std::string &text);
 	void explain(TestStep step, json_object *row);
@@ -106,7 +105,6 @@ class Run
 	codec::Json why_ = nullptr, object_ = nullptr, rows_ = codec::new_array();
 	Sightings seen_;
 	std::string trouble_; /* a question that failed */
-	bool is_node_known_ = false;
 };
 
 Words Run::kubectl(std::initializer_list<std::string> words) const
@@ -206,18 +204,6 @@ void Run::look_at_pod()
 	else
 		trouble_ = "kubectl printed no JSON: " + object.error().what;
 	seen_.pod = object_.get();
-	look_at_node(codec::get_string(codec::get(seen_.pod, "spec"), "nodeName"));
-}
-
-/* Once. Who may not read nodes is told of another name that Slurm has. */
-void Run::look_at_node(const std::string &node)
-{
-	if (node.empty() || std::exchange(is_node_known_, true))
-		return;
-	const auto label = output_apart(kubectl({"get", "node", node, "--ignore-not-found",
-		"--output", "jsonpath={.metadata.labels.slurm-kube\\.io/slurm-node}"}));
-	if (label)
-		seen_.slurm_node = printable(*label);
 }
 
 void Run::look(TestStep step)

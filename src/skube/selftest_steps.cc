@@ -167,7 +167,8 @@ Finding look_at_agreement(const Sightings &seen)
 	json_object *annotations = get(seen.pod, "metadata", "annotations");
 	std::string node = printed(get(seen.pod, "spec"), "nodeName");
 	if (!node.empty())
-		node = seen.slurm_node.empty() ? seen.names.in_slurm(node) : seen.slurm_node;
+		node = printed(get(seen.why, "data", "node"), "slurm_name",
+			seen.names.in_slurm(node).c_str());
 	const std::array<std::array<std::string, 3>, 3> pairs = {
 		{{"job", printed(annotations, names::k_allocation_job_id),
 			 scontrol_value(seen.job, "JobId")},

@@ -31,11 +31,10 @@ struct TestPod {
 
 /* What is known of the test's pod. The objects are borrowed. */
 struct Sightings {
-	json_object *why = nullptr;  /* the agent's reply; null: it has not seen the pod */
-	json_object *pod = nullptr;  /* as the API server has it; null: it has no such pod */
-	std::string job = {};        /* the row that scontrol prints of the job; empty: not asked */
-	core::NodeNames names = {};  /* of nodes in Slurm */
-	std::string slurm_node = {}; /* that of the pod's node by its label; empty: it has none */
+	json_object *why = nullptr; /* the agent's reply; null: it has not seen the pod */
+	json_object *pod = nullptr; /* as the API server has it; null: it has no such pod */
+	std::string job = {};       /* the row that scontrol prints of the job; empty: not asked */
+	core::NodeNames names = {}; /* of nodes in Slurm, without labels */
 };
 
 struct Finding {

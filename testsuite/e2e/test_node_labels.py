@@ -112,6 +112,12 @@ def test_skube_drain_and_resume_take_the_name_in_slurm(bed):
     wait_for(lambda: "DRAIN" in bed.slurm.node(RECORD)["State"], "the drain")
     _skube(bed, "resume", NODE)
     _wait_idle(bed)
+    bed.agent.kill9()
+    done = skube(bed, "drain", NODE, "--reason", "repair")
+    equal(done.returncode, 1)
+    assert "the agent does not say which node it is in Slurm" in done.stderr, done.stderr
+    bed.agent.start()
+    equal(bed.slurm.node(RECORD)["State"], "IDLE")
 
 
 def test_no_other_record_was_made(bed):
@@ -135,18 +141,38 @@ def test_a_label_that_goes_parts_no_pod_from_its_job(bed):
     _wait_idle(bed)
 
 
-def test_without_the_label_an_agent_that_starts_ends_no_pod(bed):
-    """It does not know the node's name in Slurm; later it goes on where it was."""
+def test_an_agent_that_starts_without_the_label_keeps_the_name(bed):
+    """The pod's binding and its job say it. Without jobs the node takes no pods; Slurm 24.11 and
+    later get a record of its own name, which is told later.
+    """
     made = _running(bed, "parted")
     bed.agent.daemon.kill9()
     _label(bed, None)
     bed.agent.start()
-    wait_for(lambda: not (_check(bed, "hybrid nodes") or {"ok": True})["ok"], "skube check")
+    _wait_names(bed, False, f"node {NODE} keeps the name {RECORD}")
     _goes_on(bed, made)
+    _end(bed, _running(bed, "later"))
+    _end(bed, made)
+    wait_for(lambda: not _check(bed, "hybrid nodes")["ok"], "the node to take no pods")
+    if bed.slurm.dynamic_nodes:
+        wait_for(lambda: NODE in bed.slurm.nodes(), "a record")
+    _label(bed, RECORD)
+    if bed.slurm.dynamic_nodes:
+        _wait_names(bed, False, f"have another name by their label: {NODE}")
+        _end(bed, _running(bed, "elsewhere"))
+        bed.slurm.run("scontrol", "delete", f"nodename={NODE}")
+    _wait_names(bed, True, "1 nodes")
+    _wait_idle(bed)
+
+
+def test_scancel_ends_a_pod_whose_label_has_gone(bed):
+    made = _running(bed, "unnamed")
+    _label(bed, None)
+    _wait_names(bed, False, f"node {NODE} keeps the name {RECORD}")
+    bed.slurm.run("scancel", str(number_of(only_job(bed, made))))
+    bed.kube.wait_gone("unnamed")
     _label(bed, RECORD)
     _wait_names(bed, True, "1 nodes")
-    _goes_on(bed, made, 1)
-    _end(bed, made)
     _wait_idle(bed)
 
 

@@ -48,6 +48,8 @@ inline constexpr char k_allocation_cpus[] = "allocation.slurm-kube.io/cpus";
 inline constexpr char k_allocation_memory[] = "allocation.slurm-kube.io/memory";
 /* on a hybrid node: which of its boots the pod was bound in */
 inline constexpr char k_allocation_boot_id[] = "allocation.slurm-kube.io/boot-id";
+/* The name of the pod's node in Slurm, if its label gave it. */
+inline constexpr char k_allocation_slurm_node[] = "allocation.slurm-kube.io/slurm-node";
 /* How slurmkube-node ends its refusal of a container whose job is not there. The agent reads it in
  * the status of the pod. */
 inline constexpr char k_refused_ended[] = "has ended on this node";

@@ -59,6 +59,11 @@ bool NodeNames::has_no_name(std::string_view kube_name) const
 	return label && label->empty();
 }
 
+bool NodeNames::is_settled(std::string_view kube_name) const
+{
+	return by_label && found_in(by_label->in_slurm, kube_name);
+}
+
 bool NodeNames::operator==(const NodeNames &other) const
 {
 	const bool is_one = by_label && other.by_label ? *by_label == *other.by_label

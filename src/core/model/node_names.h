@@ -20,8 +20,8 @@ namespace slurmkube::core
 
 /* Both directions. policy/label_names.h makes them so that no two nodes have one name. */
 struct LabelNames {
-	/* Names in Slurm of nodes that have another one than their own. Empty: the node has none,
-	 * because another node has the one that its label or its own name gives. */
+	/* Names in Slurm of nodes with a label, or without a name (empty) because another node has
+	 * it. A label need not count: the name may be the node's own. */
 	std::map<std::string, std::string, std::less<>> in_slurm;
 	std::map<std::string, std::string, std::less<>> in_kubernetes;
 	bool operator==(const LabelNames &) const = default;
@@ -42,6 +42,8 @@ struct NodeNames {
 	/* Of those, one with the own name of a node that has another one by its label. */
 	[[nodiscard]] bool is_left_behind(std::string_view kube_name) const;
 	[[nodiscard]] bool has_no_name(std::string_view kube_name) const;
+	/* Whether the name follows from a label, of this node or of another one. */
+	[[nodiscard]] bool is_settled(std::string_view kube_name) const;
 	[[nodiscard]] bool are_the_same() const { return prefix.empty() && !by_label; }
 	bool operator==(const NodeNames &other) const;
 };

@@ -4,7 +4,7 @@
 #include "src/core/model/names.h"
 
 #include <algorithm>
-#include <set>
+#include <cctype>
 #include <utility>
 
 namespace slurmkube::core
@@ -15,50 +15,67 @@ namespace
 
 constexpr std::size_t k_troubles_most = 16;
 
+/* slurmctld takes ALL for all nodes, in any case (update_node() and delete_nodes() in node_mgr.c),
+ * and DEFAULT for no node. */
+bool is_reserved(std::string name)
+{
+	std::ranges::transform(name, name.begin(),
+		[](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+	return name == "all" || name == "default";
+}
+
 class Naming
 {
       public:
-	Naming(const std::map<std::string, KubeNode> &nodes, const NodeNames &before)
-	    : nodes_(nodes), before_(before)
+	Naming(const std::map<std::string, KubeNode> &nodes, const std::string &prefix)
+	    : nodes_(nodes), prefix_(prefix)
 	{
+		for (const auto &[name, node] : nodes) {
+			if (std::string label = label_of_slurm(node);
+				!label.empty() && label != own(name))
+				labels_.emplace(name, std::move(label));
+		}
 	}
-	FoundNames all(const IsInUse &is_in_use);
-
-      private:
-	[[nodiscard]] std::string own(const std::string &node) const
-	{
-		return before_.prefix + node;
-	}
-	[[nodiscard]] std::string wanted(const std::string &node) const;
-	void keep(const IsInUse &is_in_use);
+	void keep(const NamesInUse &in_use);
 	void give_own();
-	void give_labels(bool to_those_before);
-	void give(const std::string &node, const std::string &name);
-	void tell(std::string trouble);
+	void give_labels(const std::function<bool(const std::string &)> &is_hybrid);
 	FoundNames finish();
 
+      private:
+	[[nodiscard]] std::string own(const std::string &node) const { return prefix_ + node; }
+	[[nodiscard]] std::string wanted(const std::string &node) const
+	{
+		const auto label = labels_.find(node);
+		return label == labels_.end() ? own(node) : label->second;
+	}
+	[[nodiscard]] std::string used(
+		const std::string &node, const std::set<std::string> &names) const;
+	void give(const std::string &node, const std::string &name);
+	void refuse(const std::string &node, const std::string &why);
+	void tell(std::string trouble);
+
 	const std::map<std::string, KubeNode> &nodes_;
-	const NodeNames &before_;
+	const std::string &prefix_;
+	std::map<std::string, std::string> labels_;          /* of nodes with another name */
 	std::map<std::string, std::string> given_, node_of_; /* node to name, and back */
 	FoundNames found_;
 };
 
-/* Labels may have no character that Slurm would misread in a name (validation.go of
- * apimachinery). */
-std::string Naming::wanted(const std::string &node) const
+/* Jobs under several names are there only if an annotation was forged, or a job was lost. */
+std::string Naming::used(const std::string &node, const std::set<std::string> &names) const
 {
-	const auto found = nodes_.find(node);
-	if (found == nodes_.end())
-		return own(node);
-	const auto label = found->second.labels.find(names::k_slurm_node_label);
-	return label == found->second.labels.end() || label->second.empty() ? own(node)
-									    : label->second;
+	for (const std::string &name : {wanted(node), own(node)}) {
+		if (names.contains(name))
+			return name;
+	}
+	return names.size() == 1 ? *names.begin() : "";
 }
 
 void Naming::give(const std::string &node, const std::string &name)
 {
 	given_[node] = name;
-	node_of_[name] = node;
+	if (!name.empty())
+		node_of_[name] = node;
 }
 
 void Naming::tell(std::string trouble)
@@ -67,51 +84,66 @@ void Naming::tell(std::string trouble)
 		found_.troubles.push_back(std::move(trouble));
 }
 
-/* Also nodes whose object is gone: a kubelet that registers again makes a new one, perhaps without
- * the label. */
-void Naming::keep(const IsInUse &is_in_use)
+void Naming::refuse(const std::string &node, const std::string &why)
 {
-	if (!is_in_use)
-		return;
-	std::set<std::string> asked;
-	for (const auto &[node, object] : nodes_)
-		asked.insert(node);
-	if (before_.by_label)
-		for (const auto &[node, name] : before_.by_label->in_slurm)
-			asked.insert(node);
-	for (const std::string &node : asked) {
-		const std::string want = wanted(node), name = before_.in_slurm(node);
-		const bool is_plain = name == own(node) && want == name;
-		if (is_plain || before_.has_no_name(node) || !is_in_use(node))
-			continue;
-		give(node, name);
-		if (name != want)
-			tell("node " + node + " keeps the name " + name +
-				" in Slurm while it has jobs of pods; then it is " + want);
+	given_[node] = "";
+	tell("node " + node + " takes no pods: its name in Slurm would be " + wanted(node) + ", " +
+		why);
+}
+
+/* First those that have the name by their label or of their own, then those that had it before. */
+void Naming::keep(const NamesInUse &in_use)
+{
+	for (const bool is_wanted : {true, false}) {
+		for (const auto &[node, names] : in_use) {
+			const std::string name = used(node, names);
+			if (name.empty() || node_of_.contains(name) ||
+				(name == wanted(node)) != is_wanted)
+				continue;
+			give(node, name);
+			if (!is_wanted)
+				tell("node " + node + " keeps the name " + name +
+					" in Slurm while it has jobs of pods; then it is " +
+					wanted(node));
+		}
 	}
 }
 
 void Naming::give_own()
 {
 	for (const auto &[node, object] : nodes_) {
-		if (!given_.contains(node) && wanted(node) == own(node) &&
-			!node_of_.contains(own(node)))
+		if (given_.contains(node) || labels_.contains(node))
+			continue;
+		const auto other = node_of_.find(own(node));
+		if (other == node_of_.end())
 			give(node, own(node));
+		else
+			refuse(node, "which is that of node " + other->second);
 	}
 }
 
-void Naming::give_labels(bool to_those_before)
+void Naming::give_labels(const std::function<bool(const std::string &)> &is_hybrid)
 {
-	std::map<std::string, std::vector<std::string>> claims;
-	for (const auto &[node, object] : nodes_) {
-		const std::string want = wanted(node);
-		if (!given_.contains(node) && !node_of_.contains(want) &&
-			(!to_those_before || before_.in_slurm(node) == want))
-			claims[want].push_back(node);
+	std::map<std::string, unsigned> claims;
+	for (const auto &[node, label] : labels_) {
+		if (!given_.contains(node))
+			claims[label]++;
 	}
-	for (const auto &[name, claimants] : claims) {
-		if (claimants.size() == 1)
-			give(claimants.front(), name);
+	const std::map<std::string, std::string> taken = node_of_;
+	for (const auto &[node, label] : labels_) {
+		if (given_.contains(node))
+			continue;
+		const auto other = taken.find(label);
+		if (other != taken.end())
+			refuse(node, "which is that of node " + other->second);
+		else if (is_reserved(label))
+			refuse(node, "which has another meaning in Slurm");
+		else if (claims[label] > 1)
+			refuse(node, "which the labels of several nodes give");
+		else if (is_hybrid && !is_hybrid(label))
+			refuse(node, "and Slurm has no hybrid node of this name");
+		else
+			give(node, label);
 	}
 }
 
@@ -119,42 +151,44 @@ FoundNames Naming::finish()
 {
 	LabelNames names;
 	for (const auto &[node, name] : given_) {
-		if (name == own(node))
+		if (name == own(node) && !labels_.contains(node))
 			continue;
 		names.in_slurm.emplace(node, name);
-		names.in_kubernetes.emplace(name, node);
+		if (!name.empty())
+			names.in_kubernetes.emplace(name, node);
 	}
-	for (const auto &[node, object] : nodes_) {
-		if (given_.contains(node))
-			continue;
-		names.in_slurm.emplace(node, "");
-		const auto other = node_of_.find(wanted(node));
-		tell("node " + node + " takes no pods: its name in Slurm would be " + wanted(node) +
-			", which " +
-			(other == node_of_.end() ? "the labels of several nodes give"
-						 : "is that of node " + other->second));
-	}
-	found_.names.prefix = before_.prefix;
+	found_.names.prefix = prefix_;
 	if (!names.in_slurm.empty())
 		found_.names.by_label = std::make_shared<const LabelNames>(std::move(names));
 	return std::move(found_);
 }
 
-FoundNames Naming::all(const IsInUse &is_in_use)
-{
-	keep(is_in_use);
-	give_own();
-	give_labels(true);
-	give_labels(false);
-	return finish();
-}
-
 } // namespace
 
-FoundNames names_by_label(const std::map<std::string, KubeNode> &nodes, const NodeNames &before,
-	const IsInUse &is_in_use)
+FoundNames names_by_label(const std::map<std::string, KubeNode> &nodes, const std::string &prefix,
+	const NamesInUse &in_use, const std::function<bool(const std::string &)> &is_hybrid)
 {
-	return Naming(nodes, before).all(is_in_use);
+	Naming naming(nodes, prefix);
+	naming.keep(in_use);
+	naming.give_own();
+	naming.give_labels(is_hybrid);
+	return naming.finish();
+}
+
+bool has_name_in_slurm(const KubeNode &node, const NodeNames &names)
+{
+	const std::string label = label_of_slurm(node);
+	if (!names.is_settled(node.name))
+		return label.empty() || label == names.prefix + node.name;
+	return !names.has_no_name(node.name);
+}
+
+/* Kubernetes allows no character in it that Slurm would misread in a name (validation.go of
+ * apimachinery). */
+std::string label_of_slurm(const KubeNode &node)
+{
+	const auto label = node.labels.find(names::k_slurm_node_label);
+	return label == node.labels.end() ? "" : label->second;
 }
 
 } // namespace slurmkube::core

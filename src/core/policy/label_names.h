@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * label_names.h - the names in Slurm that nodes have by the label slurm-kube.io/slurm-node.
+ * label_names.h - the names in Slurm that hybrid nodes have by the label slurm-kube.io/slurm-node.
  *
- * Pure. A kubelet may label its own node (NodeRestriction of Kubernetes), so a label takes no name
- * from another node: a node's own name goes before labels, and a name that several labels give is
- * given to none of them, unless one has it already. A node keeps its name while it has jobs, so
- * that a label which comes, changes or goes does not part pods from their jobs.
+ * Pure, and without a memory: the same observations give the same names (decision 19). A kubelet
+ * may label its own node (NodeRestriction of Kubernetes), so a label takes no name from another
+ * node.
  */
 #ifndef SLURMKUBE_CORE_POLICY_LABEL_NAMES_H
 #define SLURMKUBE_CORE_POLICY_LABEL_NAMES_H
@@ -15,11 +14,15 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 namespace slurmkube::core
 {
+
+/* The names in Slurm under which jobs of pods run on each node, by names in Kubernetes. */
+using NamesInUse = std::map<std::string, std::set<std::string>>;
 
 struct FoundNames {
 	NodeNames names;
@@ -27,16 +30,19 @@ struct FoundNames {
 	std::vector<std::string> troubles;
 };
 
-/* By a node's name in Kubernetes. */
-using IsInUse = std::function<bool(const std::string &)>;
-
 /*
- * nodes: the managed ones. before: the names that were used until now. is_in_use: whether a node
- * must keep its name; without a function, no node must. It is asked about
- * nodes with labels only, also about those that are not in nodes.
+ * nodes: the managed ones. A node in in_use keeps its name, also one that is not in nodes.
+ * is_hybrid: whether Slurm has a hybrid node of that name; without a function, that is not known,
+ * and labels are believed.
  */
-FoundNames names_by_label(const std::map<std::string, KubeNode> &nodes, const NodeNames &before,
-	const IsInUse &is_in_use);
+FoundNames names_by_label(const std::map<std::string, KubeNode> &nodes, const std::string &prefix,
+	const NamesInUse &in_use, const std::function<bool(const std::string &)> &is_hybrid);
+
+/* The value of the label; empty: the node does not have it. */
+std::string label_of_slurm(const KubeNode &node);
+
+/* False: the node has none, or its label has not been looked at yet. */
+bool has_name_in_slurm(const KubeNode &node, const NodeNames &names);
 
 } // namespace slurmkube::core
 

@@ -5,6 +5,7 @@
 
 #include "src/core/model/names.h"
 #include "src/core/placement/placement.h"
+#include "src/core/policy/label_names.h"
 #include "src/core/policy/slinky_node.h"
 #include "src/core/reconcile/node_features.h"
 
@@ -193,7 +194,7 @@ std::vector<std::string> ignored_taints(const NodePolicy &policy)
 bool is_managed(const KubeNode &node, const NodePolicy &policy)
 {
 	const auto label = node.labels.find(policy.label_key);
-	return label != node.labels.end() && !policy.names.has_no_name(node.name) &&
+	return label != node.labels.end() && has_name_in_slurm(node, policy.names) &&
 		(policy.label_value.empty() || label->second == policy.label_value);
 }
 

@@ -183,7 +183,7 @@ bool FactsReader::are_nodes_known(const Members &members) const
 {
 	bool are_known = true;
 	for (const Member &m : members) {
-		if (!is_bound_side(m.side) || state_.slurm_node(bound_node_of(*m.entry)))
+		if (!is_bound_side(m.side) || has_record_of_binding(state_, *m.entry))
 			continue;
 		found_.waits_for_nodes.push_back(bound_node_of(*m.entry));
 		are_known = false;

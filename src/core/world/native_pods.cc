@@ -45,10 +45,13 @@ bool is_external(const State &state, const std::string &node)
 }
 
 /* With a wrong nodes.name_prefix the pod's node has no record here, and the job's nodes have the
- * names of none; see has_pod_without_record() in act.cc, too. */
-bool are_names_right(const State &state, const std::string &node, const NativeJob &job)
+ * names of none; see has_pod_without_record() in node_view.cc, too. With a wrong label it has another
+ * name than at the binding. */
+bool are_names_right(
+	const State &state, const Pod &pod, const std::string &node, const NativeJob &job)
 {
-	return state.slurm_node(node) && std::ranges::none_of(job.nodes, &NodeNames::is_of_no_node);
+	return state.slurm_node(node) && has_name_of_binding(state, pod) &&
+		std::ranges::none_of(job.nodes, &NodeNames::is_of_no_node);
 }
 
 /* The job and its node are there, so a pod that cannot be bound lacks room. */
@@ -102,7 +105,8 @@ NativeLook look_at_bound(const State &state, const PodEntry &entry, const Native
 	const NativeVerdict verdict =
 		judge_bound(mark, node, answer, state.sync.plugin().cluster_name);
 	if (verdict.end == NativeEnd::none ||
-		(verdict.end == NativeEnd::left_node && !are_names_right(state, node, **answer)))
+		(verdict.end == NativeEnd::left_node &&
+			!are_names_right(state, *entry.pod, node, **answer)))
 		return look;
 	if (verdict.end != NativeEnd::certain) {
 		const std::int64_t before_us = entry.native ? entry.native->doubt_us : 0;

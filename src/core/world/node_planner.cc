@@ -127,7 +127,7 @@ void NodePlanner::note_doubts(
 	const std::string &name, bool is_managed, const NodeView &view, Now now)
 {
 	const SlurmNode *slurm = view.policy.manage ? find(view.slurm, name) : nullptr;
-	if (is_managed || !slurm)
+	if (is_managed || !slurm || NodeNames::is_of_no_node(name))
 		absent_.clear(name);
 	else
 		absent_.doubt(name, is_in_use(*slurm),

@@ -15,32 +15,47 @@ namespace slurmkube::core
 namespace
 {
 
-/* Numbers of our jobs on the node, as in the pods' annotations. */
-std::set<std::string> jobs_on(const State &state, const std::string &name)
+bool is_on(const SlurmJob &job, const std::string &node)
 {
-	std::set<std::string> numbers;
+	return std::ranges::find(job.nodes, node, &NodeAllocation::node) != job.nodes.end();
+}
+
+/* Our jobs on the node, by their numbers as in the pods' annotations. */
+std::map<std::string, const SlurmJob *> jobs_on(const State &state, const std::string &name)
+{
+	std::map<std::string, const SlurmJob *> jobs;
 	for (const auto &[id, job] : state.jobs) {
-		if ((is_live(job) || job.completing) &&
-			std::ranges::find(job.nodes, name, &NodeAllocation::node) !=
-				job.nodes.end())
-			numbers.insert(std::to_string(id.number));
+		if ((is_live(job) || job.completing) && is_on(job, name))
+			jobs.emplace(std::to_string(id.number), &job);
 	}
-	return numbers;
+	return jobs;
 }
 
 /* With a wrong nodes.name_prefix, or without one, Slurm's record has another name than the node:
- * the pod runs, and the record seems to be that of a node that is gone. */
+ * the pod runs on a node that its job does not have, and the record seems to be that of a node that
+ * is gone. */
 bool has_pod_without_record(const State &state, const std::string &name)
 {
-	const std::set<std::string> numbers = jobs_on(state, name);
-	return !numbers.empty() && std::ranges::any_of(state.pods, [&](const auto &one) {
+	const auto jobs = jobs_on(state, name);
+	return !jobs.empty() && std::ranges::any_of(state.pods, [&](const auto &one) {
 		const std::optional<Pod> &pod = one.second.pod;
-		if (!pod || pod->node_name.empty() || is_terminal(*pod) ||
-			state.slurm_nodes.contains(pod->node_name))
+		if (!pod || pod->node_name.empty() || is_terminal(*pod))
 			return false;
-		const auto job = pod->annotations.find(names::k_allocation_job_id);
-		return job != pod->annotations.end() && numbers.contains(job->second);
+		const auto named = pod->annotations.find(names::k_allocation_job_id);
+		const auto job =
+			named == pod->annotations.end() ? jobs.end() : jobs.find(named->second);
+		return job != jobs.end() && !is_on(*job->second, pod->node_name);
 	});
+}
+
+std::function<bool(const std::string &)> hybrid_names(const State &state)
+{
+	std::set<std::string> all;
+	for (const auto &[name, record] : state.slurm_nodes) {
+		if (record.is_hybrid)
+			all.insert(state.settings.nodes.names.in_slurm(name));
+	}
+	return [all = std::move(all)](const std::string &name) { return all.contains(name); };
 }
 
 } // namespace
@@ -71,35 +86,29 @@ NodeView World::node_view() const
 			}};
 }
 
-namespace
-{
-
-/* Slurm has jobs for pods there, under the name that the node has now. Pods alone prove nothing:
- * they may be there since the node had another name. Those in native jobs have no job of ours. */
-bool needs_name(const State &state, const std::string &name)
-{
-	return !jobs_on(state, name).empty() ||
-		(is_hybrid(state.slurm_node(name)) && state.occupancy.pods_on(name) > 0);
-}
-
-} // namespace
-
 /* The first time as soon as nodes are known, so that the first report of Slurm's nodes is read with
- * their names. Later only while all is known: a node with jobs keeps its name. */
+ * their names; then when all is known. */
 std::optional<NodeNames> World::take_names(Now now)
 {
 	NodeNamer &namer = nodes_.namer();
-	const bool is_ready = namer.begins()
-		? state_.sync.is_listed(Sync::List::nodes) && state_.sync.is_fresh()
-		: state_.is_known();
+	const bool is_known = state_.is_known();
+	const bool is_ready =
+		is_known || (!namer.was_asked() && state_.sync.is_listed(Sync::List::nodes));
 	if (!is_ready || !namer.is_due(now))
 		return std::nullopt;
-	const auto is_in_use = [this](const std::string &name) { return needs_name(state_, name); };
-	FoundNames found = names_by_label(state_.kube_nodes, state_.settings.nodes.names,
-		namer.begins() ? IsInUse() : is_in_use);
-	namer.found(std::move(found.troubles), now);
-	if (found.names == state_.settings.nodes.names)
+	const bool has_labels = namer.has_named_pods() || state_.settings.nodes.names.by_label ||
+		std::ranges::any_of(state_.kube_nodes,
+			[](const auto &node) { return !label_of_slurm(node.second).empty(); });
+	FoundNames found{{state_.settings.nodes.names.prefix}, {}};
+	if (has_labels)
+		found = names_by_label(state_.kube_nodes, found.names.prefix, names_in_use(state_),
+			is_known ? hybrid_names(state_)
+				 : std::function<bool(const std::string &)>());
+	const bool are_others = found.names != state_.settings.nodes.names;
+	namer.found(std::move(found.troubles), is_known, are_others, now);
+	if (!are_others)
 		return std::nullopt;
+	state_.recordless_nodes.clear(); /* the names of before */
 	return state_.settings.nodes.names = std::move(found.names);
 }
 

@@ -60,6 +60,8 @@ void World::pod_seen(Pod pod, Now now)
 	note_backed_by_classes(state_, pod);
 	select_namespaces(pod);
 	note_constraints(pod);
+	if (pod.annotations.contains(names::k_allocation_slurm_node))
+		nodes_.namer().named_pod_seen();
 	if (entry.pod && !entry.held_node.empty() &&
 		(entry.pod->deleting != pod.deleting || entry.pod->labels != pod.labels))
 		nearby_pods_changed();
@@ -238,17 +240,6 @@ void World::drop_if_empty(const PodUid &uid)
 }
 
 /* ---- nodes ---- */
-
-namespace
-{
-
-std::string_view label_of_slurm(const KubeNode &node)
-{
-	const auto label = node.labels.find(names::k_slurm_node_label);
-	return label == node.labels.end() ? std::string_view() : label->second;
-}
-
-} // namespace
 
 void World::node_seen(KubeNode node, Now now)
 {

@@ -13,6 +13,13 @@ namespace slurmkube::core
 /* Why an allocation is given back if its node has lost its label, or is gone. */
 inline constexpr char k_not_managed[] = "is no managed node of Kubernetes any more";
 
+/* ---- names of nodes in Slurm (world/names_in_use.cc) ---- */
+NamesInUse names_in_use(const State &state);
+/* Whether the node of the bound pod has the same name in Slurm as at its binding. */
+bool has_name_of_binding(const State &state, const Pod &pod);
+/* The same, and Slurm has the node: a job that is pinned to it would be on the pod's machine. */
+bool has_record_of_binding(const State &state, const PodEntry &bound);
+
 /* The attempt under whose job the pod was bound; 0: none. */
 std::uint32_t bound_attempt(const Pod &pod);
 

@@ -102,7 +102,7 @@ ComponentFacts FactsReader::facts_of_pod(
 	note_wrong_allocation(uid, component, f);
 	const bool is_missing = f.known && side == PodSide::running && !f.job;
 	f.missing_long = found_.is_over(uid, Clock::job_missing, is_missing, k_missing_job_us) &&
-		state_.slurm_nodes.contains(bound_node_of(entry));
+		has_record_of_binding(state_, entry);
 	if (side == PodSide::running)
 		f.pinned = bound_node_of(entry);
 	if (f.known && entry.pod)

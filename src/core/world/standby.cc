@@ -49,8 +49,6 @@ void World::doubt_lists(const PluginHello &hello)
 	if (!state_.settings.needs_fresh_lists ||
 		(hello.has_same_state(state_.sync.plugin()) && !was_away))
 		return;
-	if (was_away)
-		nodes_.namer().begin_again();
 	doubt(state_);
 }
 
@@ -62,8 +60,6 @@ void World::lease_seen(LeaseState seen)
 	state_.was_led_by_another |=
 		stands_aside(state_.lease) || (state_.lease.is_new && !was_new);
 	state_.has_lists_of_before |= stands_aside(state_.lease);
-	if (stands_aside(state_.lease))
-		nodes_.namer().begin_again();
 	/* between standing aside and leading, nothing is decided for a moment */
 	if (state_.has_lists_of_before && state_.has_lease() && state_.settings.needs_fresh_lists)
 		doubt(state_);

@@ -138,7 +138,6 @@ def test_the_plan():
         "scontrol delete NodeName=other",
         "kubectl taint node --overwrite n1 slurm-kube.io/managed:NoSchedule",
         f"kubectl taint node n1 {TAINT}-",
-        "kubectl label node --overwrite n1 slurm-kube.io/slurm-node=slurm-1",
         "kubectl label node --overwrite n1 other slurm-kube.io/managed=true",
     ]
     check("the steps are in their order", commands[: len(wanted)] == wanted, dry.stdout)
