@@ -198,7 +198,7 @@ def test_no_node_takes_the_name_of_another(bed):
     _wait_names(bed, True, "1 nodes")
     _end(bed, made)
     _wait_idle(bed)
-    wait_for(lambda: bed.slurm.node("node-0")["State"] == "IDLE", "node-0 to be in service")
+    wait_for(lambda: "DRAIN" not in bed.slurm.node("node-0")["State"], "node-0 to be in service")
 
 
 def test_nothing_was_done_to_the_record(bed):

@@ -45,8 +45,8 @@ bool is_external(const State &state, const std::string &node)
 }
 
 /* With a wrong nodes.name_prefix the pod's node has no record here, and the job's nodes have the
- * names of none; see has_pod_without_record() in node_view.cc, too. With a wrong label it has another
- * name than at the binding. */
+ * names of none; see has_pod_without_record() in node_view.cc, too. With a wrong label it has
+ * another name than at the binding. */
 bool are_names_right(
 	const State &state, const Pod &pod, const std::string &node, const NativeJob &job)
 {

@@ -227,17 +227,17 @@ void World::slurm_node_seen(SlurmNode node)
 		std::tie(known->second.cpus, known->second.memory_mib, known->second.gres,
 			known->second.extra, known->second.is_hybrid) !=
 			std::tie(node.cpus, node.memory_mib, node.gres, node.extra, node.is_hybrid);
-	if (is_other) {
+	if (is_other)
 		filter_.forget_exclusions();
-		nodes_.namer().changed(); /* it may be hybrid now */
-	}
 	state_.slurm_nodes.insert_or_assign(name, std::move(node));
 	state_.recordless_nodes.erase(name);
 	/* Pods with an allocation there give it back when the node is out of service. */
 	if (is_new || !state_.kube_nodes.contains(name))
 		wake_waiters(name);
-	if (is_other)
-		place_changed(); /* pods that were too large may fit */
+	if (is_other) {
+		place_changed();          /* pods that were too large may fit */
+		nodes_.namer().changed(); /* it may be hybrid now */
+	}
 }
 
 void World::slurm_node_gone(const std::string &name)
