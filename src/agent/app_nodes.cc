@@ -19,7 +19,7 @@ constexpr std::chrono::seconds k_partitions{15};
 /* What the plugin has reported has the names of before, so it reports everything again. */
 void App::take_names()
 {
-	const bool are_others = world_.take_names(now()).has_value();
+	const bool are_others = world_.take_names(now());
 	const std::vector<std::string> &troubles = world_.nodes().namer().troubles();
 	if (std::exchange(troubles_.names, troubles) != troubles) {
 		for (const std::string &trouble : troubles)

@@ -123,8 +123,8 @@ kube::BindPod Executor::binding_of(const core::Pod &pod, const core::Bind &actio
 		if (!pod.annotations.contains(std::string(key)))
 			request.annotations.emplace(key, value);
 	}
-	if (const core::NodeNames &names = world_.names();
-		names.in_slurm(action.node) != names.prefix + action.node)
+	if (const core::NodeNames &names = world_.names(); !names.has_own_name(action.node) ||
+		pod.annotations.contains(names::k_allocation_slurm_node))
 		request.annotations.emplace(
 			names::k_allocation_slurm_node, names.in_slurm(action.node));
 	if (action.native || action.memory_mib > 0)

@@ -202,11 +202,10 @@ Status ask_kubernetes(DrainState &state)
 	return Ok{};
 }
 
-/* Its label may have changed while jobs run, or be that of another node: the agent knows. */
+/* Its label may have changed while jobs run, or be that of another node: the agent knows. Without
+ * the agent, a node without the label has the name that the file gives. */
 Status ask_agent(const std::string &socket, DrainState &state)
 {
-	if (state.label.empty())
-		return Ok{};
 	codec::Json about = codec::new_object();
 	codec::put(about.get(), "node", state.node);
 	const auto reply = ask(socket, "why", std::move(about));
@@ -214,16 +213,17 @@ Status ask_agent(const std::string &socket, DrainState &state)
 		? ""
 		: printable(codec::get_string(
 			  codec::get(reply->get(), "data", "node"), "slurm_name"));
-	if (name.empty() || core::NodeNames::is_of_no_node(name))
+	const bool is_name = !name.empty() && !core::NodeNames::is_of_no_node(name);
+	if (!is_name && !state.label.empty())
 		return Error{Errc::not_found,
 			"node " + state.node + " has the label " + names::k_slurm_node_label + "=" +
 				state.label +
-				", and the agent does not say which node it is in "
-				"Slurm" +
+				", and the agent does not say which node it is in Slurm" +
 				(reply ? ": skube check, line node names, says why"
 				       : " (" + reply.error().what + ")") +
 				"; kubectl cordon keeps pods away"};
-	state.slurm_name = name;
+	if (is_name)
+		state.slurm_name = name;
 	return Ok{};
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names in Slurm that nodes have by their labels. */
 #include "src/core/policy/label_names.h"
+#include "src/core/reconcile/node_sync.h"
 #include "testsuite/unit/place_stage.h"
 
 #include <random>
@@ -31,14 +32,15 @@ std::map<std::string, KubeNode> nodes_of(const std::string &text)
 	return nodes;
 }
 
-/* "a=x": jobs of pods run on node a under the name x. */
-NamesInUse in_use_of(const std::string &text)
+/* "a=x b~y": a job of a pod runs on node a under the name x; one of several nodes on b, as y. */
+InUse in_use_of(const std::string &text)
 {
-	NamesInUse found;
+	InUse found;
 	std::istringstream words(text);
 	for (std::string word; words >> word;) {
-		const std::size_t equal = word.find('=');
-		found[word.substr(0, equal)].insert(word.substr(equal + 1));
+		const std::size_t sign = word.find_first_of("=~");
+		NamesInUse &names = found[word.substr(0, sign)];
+		(word[sign] == '=' ? names.sure : names.likely).insert(word.substr(sign + 1));
 	}
 	return found;
 }
@@ -93,10 +95,20 @@ void a_label_gives_a_name_that_no_other_node_has()
 		{"a=b", "b=b", "a=", 1},
 		/* one of the two was forged, or its job is lost */
 		{"a=x b", "a=x a=y", "a=x", 0},
-		{"a b", "a=x a=y", "", 0},
+		{"a b", "a=x a=y", "a=", 1},
 		{"a b", "a=b b=b", "", 0},
 		{"a b=x", "a=x b=x", "b=x", 0},
 		{"a b", "a=x b=x", "a=x", 1},
+		/* a node that is not hybrid keeps its own name only */
+		{"a b", "a=native", "", 0},
+		{"a=x b", "a=a", "a=a", 1},
+		/* the pods of a gang: their owner may exchange what their bindings say */
+		{"a b", "a~x b~y", "a=x b=y", 2},
+		{"a=x b=y", "a~x b~y", "a=x b=y", 0},
+		{"a b", "a~b b~a", "", 0},
+		{"a=x b=y", "a~y b~x", "a=x b=y", 0},
+		{"a b=x", "a~x", "b=x", 0},
+		{"a b", "a~b", "", 0},
 	};
 	for (const auto &row : rows) {
 		const FoundNames found =
@@ -124,18 +136,20 @@ void troubles_say_what_happens()
 
 void names_are_translated_by_label()
 {
-	const NodeNames names = names_by_label(nodes_of("a=x b c=b d"), "k-", {}, any).names;
-	CHECK_EQUAL(names.in_slurm("a"), "x");
+	const NodeNames names = names_by_label(nodes_of("a=k-x b c=k-b2 d=x"), "k-", {}, any).names;
+	CHECK_EQUAL(names.in_slurm("a"), "k-x");
 	CHECK_EQUAL(names.in_slurm("b"), "k-b");
-	CHECK_EQUAL(names.in_slurm("c"), "b");
-	CHECK_EQUAL(names.in_kubernetes("x"), "a");
-	CHECK_EQUAL(names.in_kubernetes("b"), "c");
+	CHECK_EQUAL(names.in_slurm("c"), "k-b2");
+	CHECK(names.has_no_name("d")); /* names without the prefix are those of other clusters */
+	CHECK_EQUAL(names.in_kubernetes("k-x"), "a");
 	CHECK_EQUAL(names.in_kubernetes("k-b"), "b");
+	CHECK_EQUAL(names.in_kubernetes("k-b2"), "c");
 	/* the record that a had before */
 	CHECK_EQUAL(names.in_kubernetes("k-a"), "/k-a");
 	CHECK(names.is_left_behind("/k-a") && !names.is_left_behind("/k-z") &&
 		!names.is_left_behind("b"));
 	CHECK_EQUAL(names.in_slurm("/k-a"), "k-a");
+	CHECK(names.has_own_name("b") && !names.has_own_name("a"));
 	const NodeNames none = names_by_label(nodes_of("a=b b"), "", {}, any).names;
 	CHECK(none.has_no_name("a") && !none.has_no_name("b"));
 	CHECK_EQUAL(none.in_slurm("a"), "/a");
@@ -159,7 +173,7 @@ void no_name_is_given_twice_and_none_is_taken_from_a_node_in_use()
 {
 	std::minstd_rand random(4711);
 	NodeNames names;
-	NamesInUse in_use;
+	InUse in_use;
 	for (int round = 0; round < 5000; round++) {
 		std::map<std::string, KubeNode> nodes;
 		for (const char *name : {"a", "b", "c", "d"}) {
@@ -179,11 +193,11 @@ void no_name_is_given_twice_and_none_is_taken_from_a_node_in_use()
 			CHECK_EQUAL(names.in_kubernetes(names.in_slurm(name)), name);
 		}
 		for (const auto &[name, used] : in_use)
-			CHECK_EQUAL(names.in_slurm(name), *used.begin());
+			CHECK_EQUAL(names.in_slurm(name), *used.sure.begin());
 		in_use.clear();
 		for (const auto &[name, node] : nodes) {
 			if (random() % 3 == 0 && !names.has_no_name(name))
-				in_use[name].insert(names.in_slurm(name));
+				in_use[name].sure.insert(names.in_slurm(name));
 		}
 	}
 }
@@ -201,16 +215,17 @@ struct NamedStage : PlaceStage {
 			n.labels[k_label] = value;
 		world.observe(NodeSeen{n}, now);
 	}
-	/* The names, if they are others; then Slurm's report with them. */
-	std::string renamed(std::int64_t after_us = 11'000'000)
+	/* The names, if they are others; then Slurm's report with them, if it matters. */
+	std::string renamed(std::int64_t after_us = 301'000'000)
 	{
 		now.mono_us += after_us;
-		const auto names = world.take_names(now);
-		if (!names)
-			return "-";
-		world.observe(LinkLost{});
-		report();
-		return text_of(*names);
+		const NodeNames before = world.names();
+		if (world.take_names(now)) {
+			world.observe(LinkLost{});
+			report();
+			reports++;
+		}
+		return before == world.names() ? "-" : text_of(world.names());
 	}
 	void report()
 	{
@@ -255,6 +270,7 @@ struct NamedStage : PlaceStage {
 		(void)act();
 	}
 	std::vector<SlurmJob> jobs;
+	unsigned reports = 0;
 };
 
 void a_node_keeps_its_name_while_a_pod_runs_there()
@@ -351,9 +367,14 @@ void nothing_is_renamed_while_slurmctld_is_away_nor_all_the_time()
 	CHECK(!s.world.take_names(s.now));
 	s.report();
 	CHECK_EQUAL(s.renamed(), "n2=hybrid");
-	s.label("");
-	CHECK_EQUAL(s.renamed(1'000'000), "-");
-	CHECK_EQUAL(s.renamed(), "");
+	/* ever more rarely */
+	for (const int seconds : {5, 5, 5, 5, 5, 5, 5, 60, 60}) {
+		s.label(s.world.names().by_label ? "" : "hybrid");
+		CHECK_EQUAL(s.renamed((seconds - 1) * k_second), "-");
+		CHECK(s.renamed(2 * k_second) != "-");
+	}
+	CHECK_EQUAL(s.reports, 10U);
+	CHECK_EQUAL(text_of(s.world.names()), "");
 	s.label("hybrid");
 	CHECK_EQUAL(s.renamed(), "n2=hybrid");
 	/* also by a configuration that is read again */
@@ -367,6 +388,7 @@ void a_node_without_a_name_is_not_managed()
 	NamedStage s;
 	s.label("n1");
 	CHECK_EQUAL(s.renamed(), "n2=");
+	CHECK_EQUAL(s.reports, 0U); /* Slurm has no record that is concerned */
 	CHECK(!is_managed(*s.world.state().kube_node("n2"), s.world.state().settings.nodes));
 	CHECK(is_managed(*s.world.state().kube_node("n1"), s.world.state().settings.nodes));
 	CHECK(!s.world.state().slurm_node("n2") && s.world.state().slurm_node("n1"));
@@ -376,6 +398,26 @@ void a_node_without_a_name_is_not_managed()
 	record.is_hybrid = true;
 	s.world.observe(SlurmNodeSeen{record});
 	CHECK_EQUAL(s.renamed(), "n2=coming");
+	/* Slurm's record is gone: the agent makes none of that name */
+	s.world.observe(SlurmNodeGone{"n2"});
+	const KubeNode node = *s.world.state().kube_node("n2");
+	PluginHello hello;
+	hello.slurm_version_number = (24U << 16) | (11U << 8);
+	const NodePolicy &policy = s.world.state().settings.nodes;
+	CHECK(!reconcile_node({.kube = &node, .plugin = &hello}, policy));
+	CHECK(reconcile_node({.kube = s.world.state().kube_node("n1"), .plugin = &hello}, policy));
+	CHECK_EQUAL(s.renamed(), "n2=");
+}
+
+/* Its pod has another job now, because slurmctld has lost the first. */
+void the_job_of_a_later_attempt_counts_too()
+{
+	NamedStage s;
+	s.run("a", 7, "n2", "hybrid");
+	s.jobs.front().id = {9};
+	s.jobs.front().marker.attempt = 2;
+	s.report();
+	CHECK_EQUAL(s.renamed(), "n2=hybrid");
 }
 
 } // namespace
@@ -396,5 +438,6 @@ int main()
 			TEST(no_job_is_made_for_a_pod_whose_node_has_another_name),
 			TEST(nothing_is_renamed_while_slurmctld_is_away_nor_all_the_time),
 			TEST(a_node_without_a_name_is_not_managed),
+			TEST(the_job_of_a_later_attempt_counts_too),
 		});
 }

@@ -42,6 +42,10 @@ struct NodeNames {
 	/* Of those, one with the own name of a node that has another one by its label. */
 	[[nodiscard]] bool is_left_behind(std::string_view kube_name) const;
 	[[nodiscard]] bool has_no_name(std::string_view kube_name) const;
+	[[nodiscard]] bool has_own_name(std::string_view kube_name) const
+	{
+		return in_slurm(kube_name) == prefix + std::string(kube_name);
+	}
 	/* Whether the name follows from a label, of this node or of another one. */
 	[[nodiscard]] bool is_settled(std::string_view kube_name) const;
 	[[nodiscard]] bool are_the_same() const { return prefix.empty() && !by_label; }

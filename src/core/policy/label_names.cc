@@ -36,9 +36,10 @@ class Naming
 				labels_.emplace(name, std::move(label));
 		}
 	}
-	void keep(const NamesInUse &in_use);
+	void keep(const InUse &in_use, const IsHybrid &is_hybrid);
+	void keep_one(const std::string &node, const std::string &name);
 	void give_own();
-	void give_labels(const std::function<bool(const std::string &)> &is_hybrid);
+	void give_labels(const IsHybrid &is_hybrid);
 	FoundNames finish();
 
       private:
@@ -48,8 +49,9 @@ class Naming
 		const auto label = labels_.find(node);
 		return label == labels_.end() ? own(node) : label->second;
 	}
-	[[nodiscard]] std::string used(
-		const std::string &node, const std::set<std::string> &names) const;
+	[[nodiscard]] bool is_wanted_by_any(const std::string &name) const;
+	[[nodiscard]] std::set<std::string> kept(
+		const std::string &node, const NamesInUse &names, const IsHybrid &is_hybrid) const;
 	void give(const std::string &node, const std::string &name);
 	void refuse(const std::string &node, const std::string &why);
 	void tell(std::string trouble);
@@ -61,14 +63,31 @@ class Naming
 	FoundNames found_;
 };
 
-/* Jobs under several names are there only if an annotation was forged, or a job was lost. */
-std::string Naming::used(const std::string &node, const std::set<std::string> &names) const
+bool Naming::is_wanted_by_any(const std::string &name) const
+{
+	return std::ranges::any_of(
+		nodes_, [&](const auto &node) { return wanted(node.first) == name; });
+}
+
+/* The name that the node must keep: the one that it would have anyway, or else what jobs say. More
+ * than one: nothing is certain. */
+std::set<std::string> Naming::kept(
+	const std::string &node, const NamesInUse &names, const IsHybrid &is_hybrid) const
 {
 	for (const std::string &name : {wanted(node), own(node)}) {
-		if (names.contains(name))
-			return name;
+		if (names.sure.contains(name) || names.likely.contains(name))
+			return {name};
 	}
-	return names.size() == 1 ? *names.begin() : "";
+	std::set<std::string> all;
+	for (const std::string &name : names.sure) {
+		if (!is_hybrid || is_hybrid(name))
+			all.insert(name);
+	}
+	for (const std::string &name : names.likely) {
+		if ((!is_hybrid || is_hybrid(name)) && !is_wanted_by_any(name))
+			all.insert(name);
+	}
+	return all;
 }
 
 void Naming::give(const std::string &node, const std::string &name)
@@ -92,21 +111,28 @@ void Naming::refuse(const std::string &node, const std::string &why)
 }
 
 /* First those that have the name by their label or of their own, then those that had it before. */
-void Naming::keep(const NamesInUse &in_use)
+void Naming::keep(const InUse &in_use, const IsHybrid &is_hybrid)
 {
 	for (const bool is_wanted : {true, false}) {
 		for (const auto &[node, names] : in_use) {
-			const std::string name = used(node, names);
-			if (name.empty() || node_of_.contains(name) ||
-				(name == wanted(node)) != is_wanted)
+			const std::set<std::string> all = kept(node, names, is_hybrid);
+			const std::string name = all.empty() ? "" : *all.begin();
+			if (all.empty() || (name == wanted(node)) != is_wanted)
 				continue;
-			give(node, name);
-			if (!is_wanted)
-				tell("node " + node + " keeps the name " + name +
-					" in Slurm while it has jobs of pods; then it is " +
-					wanted(node));
+			if (all.size() > 1)
+				refuse(node, "but jobs of pods there have several others");
+			else if (!node_of_.contains(name))
+				keep_one(node, name);
 		}
 	}
+}
+
+void Naming::keep_one(const std::string &node, const std::string &name)
+{
+	give(node, name);
+	if (name != wanted(node))
+		tell("node " + node + " keeps the name " + name +
+			" in Slurm while it has jobs of pods; then it is " + wanted(node));
 }
 
 void Naming::give_own()
@@ -122,7 +148,7 @@ void Naming::give_own()
 	}
 }
 
-void Naming::give_labels(const std::function<bool(const std::string &)> &is_hybrid)
+void Naming::give_labels(const IsHybrid &is_hybrid)
 {
 	std::map<std::string, unsigned> claims;
 	for (const auto &[node, label] : labels_) {
@@ -136,6 +162,8 @@ void Naming::give_labels(const std::function<bool(const std::string &)> &is_hybr
 		const auto other = taken.find(label);
 		if (other != taken.end())
 			refuse(node, "which is that of node " + other->second);
+		else if (!label.starts_with(prefix_))
+			refuse(node, "which does not begin with nodes.name_prefix, " + prefix_);
 		else if (is_reserved(label))
 			refuse(node, "which has another meaning in Slurm");
 		else if (claims[label] > 1)
@@ -166,21 +194,24 @@ FoundNames Naming::finish()
 } // namespace
 
 FoundNames names_by_label(const std::map<std::string, KubeNode> &nodes, const std::string &prefix,
-	const NamesInUse &in_use, const std::function<bool(const std::string &)> &is_hybrid)
+	const InUse &in_use, const IsHybrid &is_hybrid)
 {
 	Naming naming(nodes, prefix);
-	naming.keep(in_use);
+	naming.keep(in_use, is_hybrid);
 	naming.give_own();
 	naming.give_labels(is_hybrid);
 	return naming.finish();
 }
 
-bool has_name_in_slurm(const KubeNode &node, const NodeNames &names)
+bool is_label_settled(const KubeNode &node, const NodeNames &names)
 {
 	const std::string label = label_of_slurm(node);
-	if (!names.is_settled(node.name))
-		return label.empty() || label == names.prefix + node.name;
-	return !names.has_no_name(node.name);
+	return label.empty() || label == names.prefix + node.name || names.is_settled(node.name);
+}
+
+bool has_name_in_slurm(const KubeNode &node, const NodeNames &names)
+{
+	return is_label_settled(node, names) && !names.has_no_name(node.name);
 }
 
 /* Kubernetes allows no character in it that Slurm would misread in a name (validation.go of

@@ -21,8 +21,16 @@
 namespace slurmkube::core
 {
 
-/* The names in Slurm under which jobs of pods run on each node, by names in Kubernetes. */
-using NamesInUse = std::map<std::string, std::set<std::string>>;
+/* The names in Slurm under which jobs of pods run on a node. */
+struct NamesInUse {
+	std::set<std::string> sure;
+	/* Of jobs with several nodes: whoever may write annotations can exchange these. */
+	std::set<std::string> likely;
+};
+using InUse = std::map<std::string, NamesInUse>; /* by names in Kubernetes */
+
+/* Whether Slurm has a hybrid node of that name. */
+using IsHybrid = std::function<bool(const std::string &)>;
 
 struct FoundNames {
 	NodeNames names;
@@ -31,17 +39,18 @@ struct FoundNames {
 };
 
 /*
- * nodes: the managed ones. A node in in_use keeps its name, also one that is not in nodes.
- * is_hybrid: whether Slurm has a hybrid node of that name; without a function, that is not known,
- * and labels are believed.
+ * nodes: the managed ones. A node keeps a name in use, also one that is not in nodes.
+ * Without is_hybrid nothing is known of Slurm's nodes, and labels are believed.
  */
 FoundNames names_by_label(const std::map<std::string, KubeNode> &nodes, const std::string &prefix,
-	const NamesInUse &in_use, const std::function<bool(const std::string &)> &is_hybrid);
+	const InUse &in_use, const IsHybrid &is_hybrid);
 
 /* The value of the label; empty: the node does not have it. */
 std::string label_of_slurm(const KubeNode &node);
 
-/* False: the node has none, or its label has not been looked at yet. */
+/* False: its label has not been looked at yet. */
+bool is_label_settled(const KubeNode &node, const NodeNames &names);
+
 bool has_name_in_slurm(const KubeNode &node, const NodeNames &names);
 
 } // namespace slurmkube::core

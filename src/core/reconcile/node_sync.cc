@@ -260,7 +260,8 @@ std::optional<NodeAction> reconcile_node(const NodeFacts &facts, const NodePolic
 	const NodeDevices devices = facts.devices ? *facts.devices : NodeDevices{};
 	if (!facts.slurm) {
 		const bool wanted = facts.kube && creates && facts.kube->ready &&
-			!facts.kube->deleting && devices.trouble.empty();
+			!facts.kube->deleting && devices.trouble.empty() &&
+			policy.names.has_own_name(facts.kube->name); /* else it is hybrid */
 		return wanted ? std::optional<NodeAction>(CreateNode{
 					node_spec(*facts.kube, policy, *facts.plugin, devices)})
 			      : std::nullopt;

@@ -5,23 +5,11 @@
 #include "src/core/model/outcome.h"
 #include "src/core/world/parts.h"
 
-#include <algorithm>
-#include <charconv>
-
 namespace slurmkube::core
 {
 
 namespace
 {
-
-/* The job that the pod was bound under, while Slurm has it; nullptr: none. */
-const SlurmJob *job_of_binding(const State &state, const PodUid &uid, const Pod &pod)
-{
-	const auto id = number_in(pod, names::k_allocation_job_id);
-	const SlurmJob *job = id ? state.job(JobId{*id}) : nullptr;
-	const bool holds_nodes = job && (is_live(*job) || job->completing);
-	return holds_nodes && job->marker.uid == state.component_key_of(uid).text ? job : nullptr;
-}
 
 std::string name_at_binding(const State &state, const Pod &pod)
 {
@@ -30,24 +18,30 @@ std::string name_at_binding(const State &state, const Pod &pod)
 					     : name->second;
 }
 
-} // namespace
-
-NamesInUse names_in_use(const State &state)
+/* Any of the pod's jobs: one that slurmctld has lost has a successor. */
+void note_names(const State &state, const PodUid &uid, const Pod &pod, NamesInUse &found)
 {
 	const NodeNames &names = state.settings.nodes.names;
-	NamesInUse found;
+	const std::string bound = name_at_binding(state, pod);
+	for (const JobId id : state.component_of(uid).jobs) {
+		const SlurmJob *job = state.job(id);
+		if (!job || !(is_live(*job) || job->completing))
+			continue;
+		for (const NodeAllocation &one : job->nodes) {
+			if (names.in_slurm(one.node) == bound)
+				(job->nodes.size() == 1 ? found.sure : found.likely).insert(bound);
+		}
+	}
+}
+
+} // namespace
+
+InUse names_in_use(const State &state)
+{
+	InUse found;
 	for (const auto &[uid, entry] : state.pods) {
-		if (!entry.pod || entry.pod->node_name.empty())
-			continue;
-		const SlurmJob *job = job_of_binding(state, uid, *entry.pod);
-		if (!job)
-			continue;
-		const std::string bound = name_at_binding(state, *entry.pod);
-		const auto is_it = [&](const NodeAllocation &one) {
-			return names.in_slurm(one.node) == bound;
-		};
-		if (std::ranges::any_of(job->nodes, is_it))
-			found[entry.pod->node_name].insert(bound);
+		if (entry.pod && !entry.pod->node_name.empty())
+			note_names(state, uid, *entry.pod, found[entry.pod->node_name]);
 	}
 	return found;
 }

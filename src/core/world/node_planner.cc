@@ -225,6 +225,8 @@ std::optional<NodeAction> NodePlanner::look_at(
 	const std::string &name, const NodeView &view, Now now)
 {
 	const auto kube = view.kube.find(name);
+	if (kube != view.kube.end() && !is_label_settled(kube->second, view.policy.names))
+		return std::nullopt;
 	const bool is_managed =
 		kube != view.kube.end() && core::is_managed(kube->second, view.policy);
 	note_doubts(name, is_managed, view, now);

@@ -48,7 +48,22 @@ bool has_pod_without_record(const State &state, const std::string &name)
 	});
 }
 
-std::function<bool(const std::string &)> hybrid_names(const State &state)
+bool has_labels(const std::map<std::string, KubeNode> &nodes)
+{
+	return std::ranges::any_of(
+		nodes, [](const auto &node) { return !label_of_slurm(node.second).empty(); });
+}
+
+/* Whether a record is that of another node now. */
+bool is_any_renamed(const std::map<std::string, SlurmNode> &records, const NodeNames &before,
+	const NodeNames &after)
+{
+	return std::ranges::any_of(records, [&](const auto &record) {
+		return after.in_kubernetes(before.in_slurm(record.first)) != record.first;
+	});
+}
+
+IsHybrid hybrid_names(const State &state)
 {
 	std::set<std::string> all;
 	for (const auto &[name, record] : state.slurm_nodes) {
@@ -88,28 +103,28 @@ NodeView World::node_view() const
 
 /* The first time as soon as nodes are known, so that the first report of Slurm's nodes is read with
  * their names; then when all is known. */
-std::optional<NodeNames> World::take_names(Now now)
+bool World::take_names(Now now)
 {
 	NodeNamer &namer = nodes_.namer();
 	const bool is_known = state_.is_known();
 	const bool is_ready =
 		is_known || (!namer.was_asked() && state_.sync.is_listed(Sync::List::nodes));
 	if (!is_ready || !namer.is_due(now))
-		return std::nullopt;
-	const bool has_labels = namer.has_named_pods() || state_.settings.nodes.names.by_label ||
-		std::ranges::any_of(state_.kube_nodes,
-			[](const auto &node) { return !label_of_slurm(node.second).empty(); });
-	FoundNames found{{state_.settings.nodes.names.prefix}, {}};
-	if (has_labels)
-		found = names_by_label(state_.kube_nodes, found.names.prefix, names_in_use(state_),
-			is_known ? hybrid_names(state_)
-				 : std::function<bool(const std::string &)>());
-	const bool are_others = found.names != state_.settings.nodes.names;
-	namer.found(std::move(found.troubles), is_known, are_others, now);
-	if (!are_others)
-		return std::nullopt;
+		return false;
+	NodeNames &names = state_.settings.nodes.names;
+	FoundNames found{{names.prefix}, {}};
+	if (namer.has_named_pods() || names.by_label || has_labels(state_.kube_nodes))
+		found = names_by_label(state_.kube_nodes, names.prefix, names_in_use(state_),
+			is_known ? hybrid_names(state_) : IsHybrid());
+	const NodeNames before = std::exchange(names, std::move(found.names));
+	const bool must_report = is_any_renamed(state_.slurm_nodes, before, names);
+	namer.found(std::move(found.troubles), is_known, must_report, now);
+	if (before == names)
+		return false;
 	state_.recordless_nodes.clear(); /* the names of before */
-	return state_.settings.nodes.names = std::move(found.names);
+	for (const auto &[name, node] : state_.kube_nodes)
+		nodes_.mark(name);
+	return must_report;
 }
 
 std::set<std::string> World::take_node_questions(Now now)

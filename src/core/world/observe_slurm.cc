@@ -242,6 +242,7 @@ void World::slurm_node_seen(SlurmNode node)
 
 void World::slurm_node_gone(const std::string &name)
 {
+	nodes_.namer().changed();
 	state_.slurm_nodes.erase(name);
 	state_.native_jobs.note_completing(name, false);
 	changes_.note(name);

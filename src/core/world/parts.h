@@ -14,7 +14,7 @@ namespace slurmkube::core
 inline constexpr char k_not_managed[] = "is no managed node of Kubernetes any more";
 
 /* ---- names of nodes in Slurm (world/names_in_use.cc) ---- */
-NamesInUse names_in_use(const State &state);
+InUse names_in_use(const State &state);
 /* Whether the node of the bound pod has the same name in Slurm as at its binding. */
 bool has_name_of_binding(const State &state, const Pod &pod);
 /* The same, and Slurm has the node: a job that is pinned to it would be on the pod's machine. */

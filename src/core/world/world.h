@@ -58,7 +58,7 @@ class World
 	std::vector<OwnerId> take_questions(Now now);
 	/* Nodes that no watch shows or that are not Ready; NodeLookUpAnswered must follow. */
 	std::set<std::string> take_node_questions(Now now);
-	std::optional<NodeNames> take_names(Now now); /* new ones: Slurm must report all again */
+	bool take_names(Now now); /* true: with other names, so Slurm must report all again */
 	/* A native job to ask slurmctld about; NativeJobAnswered must follow. */
 	std::optional<JobId> take_job_question(Now now);
 	/* The earliest time (mono_us) at which take_actions() may return something without an
