@@ -225,8 +225,6 @@ std::optional<NodeAction> NodePlanner::look_at(
 	const std::string &name, const NodeView &view, Now now)
 {
 	const auto kube = view.kube.find(name);
-	if (kube != view.kube.end() && !is_label_settled(kube->second, view.policy.names))
-		return std::nullopt;
 	const bool is_managed =
 		kube != view.kube.end() && core::is_managed(kube->second, view.policy);
 	note_doubts(name, is_managed, view, now);
@@ -268,6 +266,9 @@ std::vector<NodeAction> NodePlanner::take_actions(const NodeView &view, Now now)
 	std::vector<NodeAction> out;
 	for (const std::string &name : queue_.take()) {
 		reports_.mark(name);
+		const auto kube = view.kube.find(name);
+		if (kube != view.kube.end() && !is_label_settled(kube->second, view.policy.names))
+			continue; /* marked again when it has its name */
 		if (auto action = look_at(name, view, now))
 			out.push_back(std::move(*action));
 	}
