@@ -213,16 +213,19 @@ Status ask_agent(const std::string &socket, DrainState &state)
 		? ""
 		: printable(codec::get_string(
 			  codec::get(reply->get(), "data", "node"), "slurm_name"));
-	const bool is_name = !name.empty() && !core::NodeNames::is_of_no_node(name);
-	if (!is_name && !state.label.empty())
+	if (core::NodeNames::is_of_no_node(name))
+		return Error{Errc::not_found,
+			"node " + state.node +
+				" has no name in Slurm (skube check, line node names, says why): "
+				"kubectl cordon keeps pods away"};
+	if (name.empty() && !state.label.empty())
 		return Error{Errc::not_found,
 			"node " + state.node + " has the label " + names::k_slurm_node_label + "=" +
 				state.label +
 				", and the agent does not say which node it is in Slurm" +
-				(reply ? ": skube check, line node names, says why"
-				       : " (" + reply.error().what + ")") +
+				(reply ? "" : " (" + reply.error().what + ")") +
 				"; kubectl cordon keeps pods away"};
-	if (is_name)
+	if (!name.empty())
 		state.slurm_name = name;
 	return Ok{};
 }

@@ -105,10 +105,13 @@ void a_label_gives_a_name_that_no_other_node_has()
 		/* the pods of a gang: their owner may exchange what their bindings say */
 		{"a b", "a~x b~y", "a=x b=y", 2},
 		{"a=x b=y", "a~x b~y", "a=x b=y", 0},
-		{"a b", "a~b b~a", "", 0},
-		{"a=x b=y", "a~y b~x", "a=x b=y", 0},
-		{"a b=x", "a~x", "b=x", 0},
-		{"a b", "a~b", "", 0},
+		{"a b", "a~b b~a", "a= b=", 2},
+		{"a b", "a~b b~a a=a b=b", "", 0},
+		{"a=x b=y", "a~y b~x", "a= b=", 2},
+		{"a b=x", "a~x", "a= b=x", 1},
+		{"a b", "a~native", "", 0},
+		/* the label of one, and the forged binding there, against the other's job */
+		{"a=x b=x", "a~x b=x", "a= b=x", 1},
 	};
 	for (const auto &row : rows) {
 		const FoundNames found =

@@ -34,10 +34,10 @@ class Naming
 			if (std::string label = label_of_slurm(node);
 				!label.empty() && label != own(name))
 				labels_.emplace(name, std::move(label));
+			wanted_.insert(wanted(name));
 		}
 	}
 	void keep(const InUse &in_use, const IsHybrid &is_hybrid);
-	void keep_one(const std::string &node, const std::string &name);
 	void give_own();
 	void give_labels(const IsHybrid &is_hybrid);
 	FoundNames finish();
@@ -49,9 +49,9 @@ class Naming
 		const auto label = labels_.find(node);
 		return label == labels_.end() ? own(node) : label->second;
 	}
-	[[nodiscard]] bool is_wanted_by_any(const std::string &name) const;
-	[[nodiscard]] std::set<std::string> kept(
-		const std::string &node, const NamesInUse &names, const IsHybrid &is_hybrid) const;
+	[[nodiscard]] std::set<std::string> kept(const std::string &node,
+		const std::set<std::string> &names, const IsHybrid &is_hybrid) const;
+	void keep_one(const std::string &node, const std::set<std::string> &names, bool is_sure);
 	void give(const std::string &node, const std::string &name);
 	void refuse(const std::string &node, const std::string &why);
 	void tell(std::string trouble);
@@ -59,32 +59,23 @@ class Naming
 	const std::map<std::string, KubeNode> &nodes_;
 	const std::string &prefix_;
 	std::map<std::string, std::string> labels_;          /* of nodes with another name */
+	std::set<std::string> wanted_;                       /* names that nodes would have */
 	std::map<std::string, std::string> given_, node_of_; /* node to name, and back */
 	FoundNames found_;
 };
 
-bool Naming::is_wanted_by_any(const std::string &name) const
-{
-	return std::ranges::any_of(
-		nodes_, [&](const auto &node) { return wanted(node.first) == name; });
-}
-
-/* The name that the node must keep: the one that it would have anyway, or else what jobs say. More
- * than one: nothing is certain. */
-std::set<std::string> Naming::kept(
-	const std::string &node, const NamesInUse &names, const IsHybrid &is_hybrid) const
+/* The name that the node must keep by jobs of one kind: the one that it would have anyway, or else
+ * what they say. More than one: nothing is certain. */
+std::set<std::string> Naming::kept(const std::string &node, const std::set<std::string> &names,
+	const IsHybrid &is_hybrid) const
 {
 	for (const std::string &name : {wanted(node), own(node)}) {
-		if (names.sure.contains(name) || names.likely.contains(name))
+		if (names.contains(name))
 			return {name};
 	}
 	std::set<std::string> all;
-	for (const std::string &name : names.sure) {
+	for (const std::string &name : names) {
 		if (!is_hybrid || is_hybrid(name))
-			all.insert(name);
-	}
-	for (const std::string &name : names.likely) {
-		if ((!is_hybrid || is_hybrid(name)) && !is_wanted_by_any(name))
 			all.insert(name);
 	}
 	return all;
@@ -110,25 +101,31 @@ void Naming::refuse(const std::string &node, const std::string &why)
 		why);
 }
 
-/* First those that have the name by their label or of their own, then those that had it before. */
+/* Surer jobs first; and first nodes that have the name by their label or of their own, then those
+ * that had it before. */
 void Naming::keep(const InUse &in_use, const IsHybrid &is_hybrid)
 {
-	for (const bool is_wanted : {true, false}) {
-		for (const auto &[node, names] : in_use) {
-			const std::set<std::string> all = kept(node, names, is_hybrid);
-			const std::string name = all.empty() ? "" : *all.begin();
-			if (all.empty() || (name == wanted(node)) != is_wanted)
-				continue;
-			if (all.size() > 1)
-				refuse(node, "but jobs of pods there have several others");
-			else if (!node_of_.contains(name))
-				keep_one(node, name);
+	for (const auto kind : {&NamesInUse::sure, &NamesInUse::likely}) {
+		for (const bool is_wanted : {true, false}) {
+			for (const auto &[node, names] : in_use) {
+				const auto all = kept(node, names.*kind, is_hybrid);
+				if (all.empty() || given_.contains(node) ||
+					(*all.begin() == wanted(node)) != is_wanted)
+					continue;
+				keep_one(node, all, kind == &NamesInUse::sure);
+			}
 		}
 	}
 }
 
-void Naming::keep_one(const std::string &node, const std::string &name)
+void Naming::keep_one(const std::string &node, const std::set<std::string> &names, bool is_sure)
 {
+	const std::string &name = *names.begin();
+	const bool is_own = name == wanted(node) || name == own(node);
+	if (names.size() > 1 || (!is_sure && !is_own && wanted_.contains(name)))
+		return refuse(node, "but jobs of pods there have other names");
+	if (node_of_.contains(name))
+		return;
 	give(node, name);
 	if (name != wanted(node))
 		tell("node " + node + " keeps the name " + name +

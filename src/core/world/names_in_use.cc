@@ -3,6 +3,7 @@
  * name of its node, and Slurm's job, whose marker names the pod. */
 #include "src/core/model/names.h"
 #include "src/core/model/outcome.h"
+#include "src/core/world/native_pods.h"
 #include "src/core/world/parts.h"
 
 namespace slurmkube::core
@@ -11,18 +12,26 @@ namespace slurmkube::core
 namespace
 {
 
-std::string name_at_binding(const State &state, const Pod &pod)
+/* Of the job within which the pod runs. Only its annotation says so. */
+void note_native(
+	const State &state, const PodEntry &entry, const std::string &bound, NamesInUse &found)
 {
-	const auto name = pod.annotations.find(names::k_allocation_slurm_node);
-	return name == pod.annotations.end() ? state.settings.nodes.names.prefix + pod.node_name
-					     : name->second;
+	const auto mark = native_mark_of(entry);
+	const NativeAnswer *answer = mark ? state.native_jobs.answer(mark->job) : nullptr;
+	if (!answer || !*answer)
+		return;
+	for (const std::string &node : (**answer).nodes) {
+		if (state.settings.nodes.names.in_slurm(node) == bound)
+			found.likely.insert(bound);
+	}
 }
 
 /* Any of the pod's jobs: one that slurmctld has lost has a successor. */
-void note_names(const State &state, const PodUid &uid, const Pod &pod, NamesInUse &found)
+void note_names(const State &state, const PodUid &uid, const PodEntry &entry, NamesInUse &found)
 {
 	const NodeNames &names = state.settings.nodes.names;
-	const std::string bound = name_at_binding(state, pod);
+	const std::string bound = name_at_binding(state, *entry.pod);
+	note_native(state, entry, bound, found);
 	for (const JobId id : state.component_of(uid).jobs) {
 		const SlurmJob *job = state.job(id);
 		if (!job || !(is_live(*job) || job->completing))
@@ -36,12 +45,19 @@ void note_names(const State &state, const PodUid &uid, const Pod &pod, NamesInUs
 
 } // namespace
 
+std::string name_at_binding(const State &state, const Pod &pod)
+{
+	const auto name = pod.annotations.find(names::k_allocation_slurm_node);
+	return name == pod.annotations.end() ? state.settings.nodes.names.prefix + pod.node_name
+					     : name->second;
+}
+
 InUse names_in_use(const State &state)
 {
 	InUse found;
 	for (const auto &[uid, entry] : state.pods) {
 		if (entry.pod && !entry.pod->node_name.empty())
-			note_names(state, uid, *entry.pod, found[entry.pod->node_name]);
+			note_names(state, uid, entry, found[entry.pod->node_name]);
 	}
 	return found;
 }

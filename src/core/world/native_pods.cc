@@ -85,8 +85,9 @@ bool is_for_native_job(const State &state, const PodEntry &entry, const Componen
 		return false;
 	if (own && (!own->jobs.empty() || own->busy.slurm))
 		return false;
-	if (native_mark_of(entry))
-		return !is_external(state, bound_node_of(entry));
+	if (native_mark_of(entry)) /* a record that came after the binding says nothing */
+		return !is_external(state, bound_node_of(entry)) ||
+			!has_name_of_binding(state, *entry.pod);
 	return entry.pod->node_name.empty() && names_native_job(*entry.pod);
 }
 

@@ -54,12 +54,16 @@ bool has_labels(const std::map<std::string, KubeNode> &nodes)
 		nodes, [](const auto &node) { return !label_of_slurm(node.second).empty(); });
 }
 
-/* Whether a record is that of another node now. */
-bool is_any_renamed(const std::map<std::string, SlurmNode> &records, const NodeNames &before,
-	const NodeNames &after)
+/* Whether a record, or a node of a job, is that of another node now. */
+bool is_any_renamed(const State &state, const NodeNames &before)
 {
-	return std::ranges::any_of(records, [&](const auto &record) {
-		return after.in_kubernetes(before.in_slurm(record.first)) != record.first;
+	const auto is_renamed = [&](const std::string &node) {
+		return state.settings.nodes.names.in_kubernetes(before.in_slurm(node)) != node;
+	};
+	return std::ranges::any_of(state.slurm_nodes, [&](const auto &record) {
+		return is_renamed(record.first);
+	}) || std::ranges::any_of(state.jobs, [&](const auto &job) {
+		return std::ranges::any_of(job.second.nodes, is_renamed, &NodeAllocation::node);
 	});
 }
 
@@ -117,7 +121,7 @@ bool World::take_names(Now now)
 		found = names_by_label(state_.kube_nodes, names.prefix, names_in_use(state_),
 			is_known ? hybrid_names(state_) : IsHybrid());
 	const NodeNames before = std::exchange(names, std::move(found.names));
-	const bool must_report = is_any_renamed(state_.slurm_nodes, before, names);
+	const bool must_report = !(before == names) && is_any_renamed(state_, before);
 	namer.found(std::move(found.troubles), is_known, must_report, now);
 	if (before == names)
 		return false;

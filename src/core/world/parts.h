@@ -15,6 +15,8 @@ inline constexpr char k_not_managed[] = "is no managed node of Kubernetes any mo
 
 /* ---- names of nodes in Slurm (world/names_in_use.cc) ---- */
 InUse names_in_use(const State &state);
+/* The name in Slurm under which the pod was bound, whatever it is now. */
+std::string name_at_binding(const State &state, const Pod &pod);
 /* Whether the node of the bound pod has the same name in Slurm as at its binding. */
 bool has_name_of_binding(const State &state, const Pod &pod);
 /* The same, and Slurm has the node: a job that is pinned to it would be on the pod's machine. */

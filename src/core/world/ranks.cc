@@ -4,10 +4,12 @@
 #include "src/core/model/names.h"
 #include "src/core/model/natural_order.h"
 #include "src/core/model/outcome.h"
+#include "src/core/world/extended_resources.h"
 #include "src/core/world/parts.h"
 #include "src/core/world/world.h"
 
 #include <algorithm>
+#include <deque>
 #include <unordered_set>
 
 namespace slurmkube::core
@@ -296,18 +298,23 @@ void World::drop_gang_if_empty(const PodUid &key)
 void World::note_bound_members(const PodUid &key, const Gang &gang)
 {
 	Component &component = state_.components[key];
-	component.bound_nodes.clear();
+	component.bound_names.clear();
 	component.bound_attempt = 0;
-	std::unordered_set<std::string_view> nodes;
+	/* pods are many, and labels few */
+	const bool are_plain =
+		state_.settings.nodes.names.are_the_same() && !nodes_.namer().has_named_pods();
+	std::deque<std::string> made;
+	std::unordered_set<std::string_view> names;
 	for (const auto &[uid, rank] : gang.members) {
 		const PodEntry &member = state_.pods.at(uid);
 		if (!rank || !member.pod || member.pod->node_name.empty() ||
 			is_terminal(*member.pod) || member.pod_attempt == 0)
 			continue;
-		nodes.insert(member.pod->node_name);
+		names.insert(are_plain ? member.pod->node_name
+				       : made.emplace_back(name_at_binding(state_, *member.pod)));
 		component.bound_attempt = std::max(component.bound_attempt, member.pod_attempt);
 	}
-	component.bound_nodes.insert(nodes.begin(), nodes.end());
+	component.bound_names.insert(names.begin(), names.end());
 	note_strays(key);
 }
 

@@ -6,6 +6,7 @@
 #include "src/core/world/parts.h"
 
 #include <algorithm>
+#include <deque>
 #include <tuple>
 #include <unordered_set>
 
@@ -28,17 +29,20 @@ bool names_job(const Pod &pod, JobId job)
 }
 
 /* The same for a gang, whose job must have the nodes of all bound pods. */
-bool stands_for_members(const Component &component, const SlurmJob &job)
+bool stands_for_members(const NodeNames &names, const Component &component, const SlurmJob &job)
 {
 	if (job_side(&job) == JobSide::pending)
 		return job.marker.attempt > component.bound_attempt;
 	if (!is_live(job))
 		return job.state == JobState::cancelled || !component.strays.contains(job.id);
+	const bool are_the_same = names.are_the_same();
+	std::deque<std::string> made;
 	std::unordered_set<std::string_view> there;
 	for (const NodeAllocation &node : job.nodes)
-		there.insert(node.node);
+		there.insert(
+			are_the_same ? node.node : made.emplace_back(names.in_slurm(node.node)));
 	return there.empty() ||
-		std::ranges::all_of(component.bound_nodes,
+		std::ranges::all_of(component.bound_names,
 			[&](const std::string &name) { return there.contains(name); });
 }
 
@@ -114,8 +118,9 @@ bool State::is_known() const
 
 bool State::stands_for(const PodUid &key, const Component &component, const SlurmJob &job) const
 {
-	if (!component.bound_nodes.empty())
-		return stands_for_members(component, job);
+	const NodeNames &names = settings.nodes.names;
+	if (!component.bound_names.empty())
+		return stands_for_members(names, component, job);
 	const Pod *pod = this->pod(key);
 	if (!pod || pod->node_name.empty() || is_terminal(*pod))
 		return true;
@@ -123,7 +128,8 @@ bool State::stands_for(const PodUid &key, const Component &component, const Slur
 	case JobSide::pending:
 		return job.marker.attempt > bound_attempt(*pod);
 	case JobSide::allocated:
-		return job.nodes.empty() || job.nodes.front().node == pod->node_name;
+		return job.nodes.empty() ||
+			names.in_slurm(job.nodes.front().node) == name_at_binding(*this, *pod);
 	case JobSide::none:
 	case JobSide::ended:
 		break;
