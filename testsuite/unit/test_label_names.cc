@@ -329,6 +329,18 @@ void a_forged_annotation_gives_no_name()
 	}
 }
 
+/* Nor does it make a pod independent of its job. */
+void a_forged_annotation_does_not_part_a_pod_from_its_job()
+{
+	NamedStage s;
+	s.run("b", 8, "n1", "n1");
+	Pod p = *s.world.state().pod({"b"});
+	p.annotations["allocation.slurm-kube.io/slurm-node"] = "elsewhere";
+	s.world.observe(PodSeen{p}, s.now);
+	s.report();
+	CHECK(s.world.state().job_of({"b"}) && s.world.state().job_of({"b"})->id == JobId{8});
+}
+
 /* A restored slurmctld runs the job again, on another node: its pod is where it was. */
 void a_job_that_runs_again_elsewhere_gives_no_name()
 {
@@ -437,6 +449,7 @@ int main()
 			TEST(a_node_keeps_its_name_while_a_pod_runs_there),
 			TEST(an_agent_that_starts_finds_the_names_of_running_pods),
 			TEST(a_forged_annotation_gives_no_name),
+			TEST(a_forged_annotation_does_not_part_a_pod_from_its_job),
 			TEST(a_job_that_runs_again_elsewhere_gives_no_name),
 			TEST(no_job_is_made_for_a_pod_whose_node_has_another_name),
 			TEST(nothing_is_renamed_while_slurmctld_is_away_nor_all_the_time),

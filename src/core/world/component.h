@@ -104,7 +104,8 @@ struct Component {
 
 	/* ---- only with several ranks ---- */
 	std::int64_t first_seen_us = 0;
-	std::set<std::string> bound_names; /* of the nodes where its pods are bound, in Slurm */
+	std::set<std::string> bound_nodes; /* where its pods are bound */
+	std::set<std::string> bound_names; /* in Slurm, at the binding; empty: the same */
 	/* the highest attempt under which one of them is bound */
 	std::uint32_t bound_attempt = 0;
 	bool is_gone = false; /* the API server has said that none of its pods exists */

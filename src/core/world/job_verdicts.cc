@@ -31,7 +31,7 @@ bool contains(const std::vector<JobId> &list, JobId id)
 bool has_bound_pods(const State &state, const PodUid &key, const Component &component)
 {
 	const PodEntry *entry = state.entry(key);
-	return !component.bound_names.empty() ||
+	return !component.bound_nodes.empty() ||
 		(entry && entry->pod && !is_terminal(*entry->pod) &&
 			!bound_node_of(*entry).empty());
 }

@@ -9,7 +9,6 @@
 #include "src/core/world/world.h"
 
 #include <algorithm>
-#include <deque>
 #include <unordered_set>
 
 namespace slurmkube::core
@@ -298,23 +297,24 @@ void World::drop_gang_if_empty(const PodUid &key)
 void World::note_bound_members(const PodUid &key, const Gang &gang)
 {
 	Component &component = state_.components[key];
+	component.bound_nodes.clear();
 	component.bound_names.clear();
 	component.bound_attempt = 0;
 	/* pods are many, and labels few */
 	const bool are_plain =
 		state_.settings.nodes.names.are_the_same() && !nodes_.namer().has_named_pods();
-	std::deque<std::string> made;
-	std::unordered_set<std::string_view> names;
+	std::unordered_set<std::string_view> nodes;
 	for (const auto &[uid, rank] : gang.members) {
 		const PodEntry &member = state_.pods.at(uid);
 		if (!rank || !member.pod || member.pod->node_name.empty() ||
 			is_terminal(*member.pod) || member.pod_attempt == 0)
 			continue;
-		names.insert(are_plain ? member.pod->node_name
-				       : made.emplace_back(name_at_binding(state_, *member.pod)));
+		nodes.insert(member.pod->node_name);
+		if (!are_plain)
+			component.bound_names.insert(name_at_binding(state_, *member.pod));
 		component.bound_attempt = std::max(component.bound_attempt, member.pod_attempt);
 	}
-	component.bound_names.insert(names.begin(), names.end());
+	component.bound_nodes.insert(nodes.begin(), nodes.end());
 	note_strays(key);
 }
 

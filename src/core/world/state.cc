@@ -35,15 +35,21 @@ bool stands_for_members(const NodeNames &names, const Component &component, cons
 		return job.marker.attempt > component.bound_attempt;
 	if (!is_live(job))
 		return job.state == JobState::cancelled || !component.strays.contains(job.id);
-	const bool are_the_same = names.are_the_same();
-	std::deque<std::string> made;
+	if (job.nodes.empty())
+		return true;
 	std::unordered_set<std::string_view> there;
 	for (const NodeAllocation &node : job.nodes)
-		there.insert(
-			are_the_same ? node.node : made.emplace_back(names.in_slurm(node.node)));
-	return there.empty() ||
-		std::ranges::all_of(component.bound_names,
-			[&](const std::string &name) { return there.contains(name); });
+		there.insert(node.node);
+	const auto is_there = [&](const std::string &name) { return there.contains(name); };
+	if (std::ranges::all_of(component.bound_nodes, is_there))
+		return true;
+	/* their names may be others now */
+	std::deque<std::string> made;
+	there.clear();
+	for (const NodeAllocation &node : job.nodes)
+		there.insert(made.emplace_back(names.in_slurm(node.node)));
+	return !component.bound_names.empty() &&
+		std::ranges::all_of(component.bound_names, is_there);
 }
 
 } // namespace
@@ -119,7 +125,7 @@ bool State::is_known() const
 bool State::stands_for(const PodUid &key, const Component &component, const SlurmJob &job) const
 {
 	const NodeNames &names = settings.nodes.names;
-	if (!component.bound_names.empty())
+	if (!component.bound_nodes.empty())
 		return stands_for_members(names, component, job);
 	const Pod *pod = this->pod(key);
 	if (!pod || pod->node_name.empty() || is_terminal(*pod))
@@ -128,7 +134,8 @@ bool State::stands_for(const PodUid &key, const Component &component, const Slur
 	case JobSide::pending:
 		return job.marker.attempt > bound_attempt(*pod);
 	case JobSide::allocated:
-		return job.nodes.empty() ||
+		/* who may write annotations must not make a pod independent of its job */
+		return job.nodes.empty() || job.nodes.front().node == pod->node_name ||
 			names.in_slurm(job.nodes.front().node) == name_at_binding(*this, *pod);
 	case JobSide::none:
 	case JobSide::ended:
